@@ -107,6 +107,7 @@ class Quality {
 
   /// With the configuration of one that is dispatched.
   [[nodiscard]] Mark resolved(const SearchCase& one) const {
+    if (const auto own = one.marks_on.find(devices_.device().name); own != one.marks_on.end()) return own->second;
     if (one.mark.kind != MarkKind::Dispatched) return one.mark;
     for (const auto& path : runtime::shipped_database_paths()) {
       if (!std::filesystem::exists(path)) continue;

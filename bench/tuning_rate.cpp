@@ -27,6 +27,7 @@ struct Settings {
   std::string output;
   std::string templates = ATTUNE_BENCH_SOURCES "/templates";
   int repeats = 5;
+  int learning = 0;
   std::vector<int> gpus;
   // Many short problems: one is tuned by one GPU, so that at the end the others are idle for half of the last ones' time in the mean.
   int scaling_problems = 192;
@@ -65,6 +66,24 @@ class TuningRate {
                 {"gpu_waited_for_compiles", base::median(waiting)},
                 {"verified", verified}});
     return row;
+  }
+
+  /// What the default strategy takes of a search in a space that its budget does not cover, of reductions that take microseconds.
+  [[nodiscard]] Json learning() {
+    constexpr int kBudget = 1000;
+    std::vector<double> rates, shares;
+    for (int i = 0; i < settings_.learning; ++i) {
+      const AttuneRun run = tune({"reduce", "--T", "f32", "--op", "sum", "--size", "2^22", "--strategy", "auto", "--budget",
+                                  std::to_string(kBudget), "--seed", std::to_string(i + 1)});
+      const auto& problem = run.event("problem");
+      const auto& used = problem.at("utilisation");
+      rates.push_back(problem.at("measured").get<double>() / used.at("wall_s").get<double>());
+      shares.push_back(used.at("searching_s").get<double>() / used.at("wall_s").get<double>());
+    }
+    return {{"case", "learning"},          {"strategy", "auto"},
+            {"budget", kBudget},           {"configs_per_s", base::median(rates)},
+            {"configs_per_s_runs", rates}, {"searching", base::median(shares)},
+            {"searching_runs", shares}};
   }
 
   /// As many problems on the first 2, 4, ... devices at once as each of them tunes its share of alone before, one after the other: devices
@@ -209,6 +228,7 @@ int run(const Settings& settings) {
   TuningRate bench(settings);
   std::vector<Json> rows;
   if (settings.repeats > 0) rows.push_back(bench.peer_space());
+  if (settings.learning > 0) rows.push_back(bench.learning());
   if (settings.memory) rows.push_back(bench.memory());
   if (!settings.gpus.empty()) {
     for (auto& row : bench.scaling()) rows.push_back(std::move(row));
@@ -234,6 +254,8 @@ int main(int argc, char** argv) {
   line.option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
   line.option("--templates", settings.templates, "Folder of the benchmark's templates").with_default();
   line.option("--repeats", settings.repeats, "Runs of the 300-configuration space; 0: leave it out").with_default();
+  line.option("--learning", settings.learning, "Searches of 1,000 configurations by the default strategy, for what that takes")
+      .with_default();
   line.option("--gpus", settings.gpus, "Numbers of GPUs to scale over, e.g. 2,4").separated_by(',');
   line.option("--scaling-problems", settings.scaling_problems, "Problems that GPUs share").with_default();
   line.option("--scaling-budget", settings.scaling_budget, "Configurations tried of each of them, at random").with_default();

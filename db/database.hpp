@@ -104,8 +104,8 @@ class Database {
   /// What there is of a family when `candidates` has nothing: best rows of every version of the template of this name, under
   /// any policy. Counts index entries, damaged rows' too: to tell, not to choose from.
   [[nodiscard]] std::vector<BestCount> best_counts(const std::string& template_name, const std::string& family) const;
-  /// Of every version of the template of this name, under one policy: all problems and devices of which there are records. Counts index
-  /// entries, damaged rows' too.
+  /// All problems and devices that have records under this policy, for every version of the template of this name. Counts index entries,
+  /// damaged rows' too.
   [[nodiscard]] std::vector<MeasuredProblem> measured_problems(const std::string& template_name, const std::string& policy) const;
   /// The `fastest` configurations of one problem, then `others`, which may repeat them, in an order that has nothing to do with their
   /// times. Checksums are not looked at: for a search to begin with, never as a result. Requires: `query` names template hash, problem,

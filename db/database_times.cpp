@@ -5,7 +5,7 @@
 namespace attune::db {
 namespace {
 
-/// Of one problem's records, with their times where they have one.
+/// The records of one problem on one device under one policy, with their times where they have one.
 constexpr const char* kTimes =
     "SELECT c.text, t.outcome, m.value FROM records t JOIN configurations c ON c.key = t.configuration_key"
     " LEFT JOIN metrics m ON m.record_key = t.key AND m.name = 'time_us'"

@@ -37,7 +37,7 @@ bool is_called(const spec::DeviceInfo& device, const std::string& text) {
   return text == device.name || text == device.slug() || text == device.hard_key();
 }
 
-/// Of the devices that have records the one that is asked for.
+/// Returns the device that is asked for, out of those that have records; where none is asked for, the only one. `keys`: of these devices.
 spec::DeviceInfo device_of(const CacheExport& work, const db::Database& database, const std::set<std::string>& keys) {
   std::vector<spec::DeviceInfo> fitting;
   std::vector<std::string> all;
@@ -142,7 +142,8 @@ void print_result(const std::string& output, bool json_output, const json& objec
     base::print("{}\n", base::Lines{text});
 }
 
-/// Of the databases of dispatch and the one of this command, or an architecture. `in_file`: what the file names; may be empty.
+/// Finds the device in the databases of dispatch and in the one of this command, or takes it for an architecture. `in_file`: what the file
+/// names; may be empty.
 spec::DeviceInfo device_measured_on(const CacheImport& work, const std::string& in_file) {
   const std::string& text = work.device.empty() ? in_file : work.device;
   const auto refuse = [&](const std::string& why) {

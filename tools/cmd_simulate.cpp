@@ -177,7 +177,7 @@ class Scoreboard {
     table_->add(cells(strategy, standings_.back(), fmt::format("{}/{}", valid, recorded.costs.size()),
                       recorded.file + (space.labelled ? " " + recorded.label : "")));
   }
-  /// Of those added since the last one.
+  /// Adds the mean of what was added since the last mean.
   void add_mean(const std::string& strategy) {
     table_->add(cells(strategy, mean_of(standings_), "", fmt::format("mean of {}", standings_.size())));
     standings_.clear();

@@ -1,9 +1,7 @@
 // attune template: list templates, check a folder. template_import.cpp and template_init.cpp have the rest.
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <memory>
 #include <random>
 
@@ -20,10 +18,10 @@
 #include "tools/template_sample.hpp"
 #include "tuner/base/cpus.hpp"
 #include "tuner/base/json.hpp"
-#include "tuner/base/kernel_symbol.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/compile/compile_pool.hpp"
+#include "tuner/compile/find_kernel.hpp"
 #include "tuner/compile/occupancy.hpp"
 #include "tuner/session/variants/ladder_plan.hpp"
 #include "tuner/space/launch_classes.hpp"
@@ -49,29 +47,14 @@ struct CheckOptions {
   [[nodiscard]] bool samples() const { return sample > 0 || !configuration.empty(); }
 };
 
-/// What is checked when the caller names no problem: the default of every axis that has one, else the first type and choice, 2^20 for a
-/// lone size, 2^10 for each of several and for one whose 2^20 is more than a launch can have (a square's side), within the axis's bounds.
-std::vector<std::string> arguments_of_size(const spec::KernelTemplate& kernel, std::int64_t wanted) {
-  std::vector<std::string> arguments;
-  for (const auto& axis : kernel.problem) {
-    if (!axis.default_value.empty() || axis.default_size) continue;
-    arguments.push_back("--" + axis.name);
-    arguments.push_back(axis.kind == spec::AxisKind::Size ? std::to_string(std::clamp(wanted, axis.min, axis.max)) : axis.values.front());
+/// What is checked when the caller names no problem: 2^20 for a lone size, 2^10 for each of several and for one whose 2^20 is more than a
+/// launch can have (a square's side).
+spec::Problem default_problem(const spec::KernelTemplate& kernel, const spec::DeviceInfo& device) {
+  if (kernel.size_names().size() == 1) {
+    auto large = problem_of_size(kernel, std::int64_t{1} << 20);
+    if (spec::resolve_if_launchable(kernel, large, spec::default_configuration(kernel, large, device), device)) return large;
   }
-  return arguments;
-}
-
-std::vector<std::string> default_arguments(const spec::KernelTemplate& kernel, const spec::DeviceInfo& device) {
-  const auto small = arguments_of_size(kernel, std::int64_t{1} << 10);
-  if (kernel.size_names().size() != 1) return small;
-  auto large = arguments_of_size(kernel, std::int64_t{1} << 20);
-  try {
-    const auto problem = problems_from_arguments(kernel, large).front();
-    static_cast<void>(spec::resolve(kernel, problem, spec::default_configuration(kernel, problem, device), device));
-    return large;
-  } catch (const spec::LimitError&) {
-    return small;
-  }
+  return problem_of_size(kernel, std::int64_t{1} << 10);
 }
 
 constexpr const char* kHostCode =
@@ -88,11 +71,8 @@ bool includes_host_code(const std::string& source) {
 /// Throws: SpecError when a launch names a kernel that the compiled sources do not have.
 void check_kernel_names(const spec::KernelTemplate& kernel, const std::vector<spec::StepSpec>& steps, const spec::LaunchPlan& plan,
                         const compile::CompileResult& compiled) {
-  const auto there = symbols_of(compiled);
-  std::vector<std::string> shown;
-  for (const std::string& symbol : there) shown.push_back(base::shown_kernel(symbol));
   for (const auto* const launch : spec::launches_of(plan)) {
-    if (!base::kernel_symbol(there, launch->kernel).empty()) continue;
+    if (compile::find_kernel(compiled, launch->kernel) != nullptr) continue;
     spec::SourcePosition place{kernel.spec_path, 0, 0};
     for (const auto& step : steps) {
       const auto* const stated = std::get_if<spec::LaunchSpec>(&step);
@@ -101,7 +81,7 @@ void check_kernel_names(const spec::KernelTemplate& kernel, const std::vector<sp
     throw SpecError(place.file, place.line, place.column,
                     fmt::format("the launch of \"{}\" names no compiled kernel (there are: {}); name one with its namespace and template "
                                 "arguments",
-                                launch->kernel, fmt::join(shown, ", ")));
+                                launch->kernel, names_of_kernels(compiled)));
   }
 }
 
@@ -278,7 +258,7 @@ void print(const spec::KernelTemplate& kernel, const CheckedProblem& checked, co
 int check(const CheckOptions& options, const CommandContext& context, const std::vector<std::string>& arguments) {
   const auto kernel = spec::TemplateLibrary().find(options.folder);
   const auto device = spec::DeviceInfo::of_architecture(options.architecture);
-  const auto problems = problems_from_arguments(kernel, arguments.empty() ? default_arguments(kernel, device) : arguments);
+  const auto problems = arguments.empty() ? std::vector{default_problem(kernel, device)} : problems_from_arguments(kernel, arguments);
   compile::CompilePool::Options pool_options;
   pool_options.worker = context.executable;
   pool_options.workers = options.sample > 1 ? base::plan_cpus(base::available_cpus(), 0).compile_workers : 1;

@@ -102,7 +102,7 @@ std::string shell_quoted(const std::string& word) {
 std::vector<std::string> nvcc_options(const std::vector<std::string>& nvrtc_options) {
   std::vector<std::string> options;
   std::copy_if(nvrtc_options.begin(), nvrtc_options.end(), std::back_inserter(options), known_to_nvcc);
-  // Of two standards NVRTC takes the last; nvcc does so with a warning.
+  // NVRTC takes the last of two standards. nvcc does so too, with a warning: it is given the last one only.
   const auto is_standard = [](const std::string& option) { return option.starts_with("-std=") || option.starts_with("--std="); };
   const auto last = std::find_if(options.rbegin(), options.rend(), is_standard);
   if (last == options.rend()) return options;

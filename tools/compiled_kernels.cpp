@@ -18,10 +18,10 @@ nlohmann::json describe_kernels(const compile::CompileResult& compiled) {
   return kernels;
 }
 
-std::vector<std::string> symbols_of(const compile::CompileResult& compiled) {
-  std::vector<std::string> symbols;
-  for (const auto& kernel : compiled.kernels) symbols.push_back(kernel.kernel);
-  return symbols;
+std::string names_of_kernels(const compile::CompileResult& compiled) {
+  std::string names;
+  for (const auto& kernel : compiled.kernels) names += (names.empty() ? "" : ", ") + base::shown_kernel(kernel.kernel);
+  return names;
 }
 
 void print_kernels(const compile::CompileResult& compiled) {

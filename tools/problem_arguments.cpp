@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <iostream>
@@ -206,6 +207,17 @@ std::vector<spec::Problem> problems_of(const spec::KernelTemplate& kernel, const
     throw UsageError(fmt::format("{} names no problem: it has a JSON object a line, for example {{\"n\": 1000}}",
                                  file == "-" ? "standard input" : file));
   return problems;
+}
+
+spec::Problem problem_of_size(const spec::KernelTemplate& kernel, std::int64_t size) {
+  spec::Problem problem;
+  for (const auto& axis : kernel.problem) {
+    if (axis.kind == spec::AxisKind::Size)
+      problem.sizes[axis.name] = axis.default_size.value_or(std::clamp(size, axis.min, axis.max));
+    else
+      problem.choices[axis.name] = standard(axis);
+  }
+  return spec::canonical(kernel, std::move(problem));
 }
 
 std::string describe(const spec::Problem& problem) {

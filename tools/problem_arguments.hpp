@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -23,6 +24,9 @@ namespace attune::tools {
 [[nodiscard]] std::vector<spec::Problem> problems_of(const spec::KernelTemplate& kernel, const std::string& file,
                                                      const std::vector<std::string>& arguments,
                                                      const std::map<std::string, std::string>& defaults = {});
+
+/// A problem for where the caller names none: every axis at its default, else at its first type or choice, or at `size`, within its bounds.
+[[nodiscard]] spec::Problem problem_of_size(const spec::KernelTemplate& kernel, std::int64_t size);
 
 /// "reduce T=f32 op=sum n=2^20", for people.
 [[nodiscard]] std::string describe(const spec::Problem& problem);

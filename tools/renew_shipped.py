@@ -2,7 +2,7 @@
 """Renews all that the shipped database is made of, on every GPU of this machine.
 
 The grids of tools/shipped_problems.py and every other recording of templates/*/recordings: each problem is searched anew, from what won
-before and what is known around it on. GPUs take one recording after the other, the largest first. Times are of the templates as they are now.
+before and what is known around it on. A kind of GPU that has no recordings yet gets its own, from what won on another. GPUs take one recording after the other, the largest first. Times are of the templates as they are now.
 Ends with the recordings in place, ready to be looked at (tools/renewal_outcome.py) and committed; build again then: the shipped database is made from them.
 
 What was measured stays in the working folder until all is in place: the same command continues where it was stopped, by Ctrl-C or by --time.
@@ -21,7 +21,7 @@ import time
 
 sys.dont_write_bytecode = True  # the script may lie in a tree that is not to change
 import shipped_problems
-from renewal import ENDING, Crew, Job, NotOurs, Renewal, tell
+from renewal import ENDING, Crew, Job, NotOurs, Renewal, behind_kind, kind_of, tell
 
 STOPPED_BY_TIME = 75
 
@@ -31,22 +31,26 @@ def policy_of(recording):
     return "hot/graph" if "_hot" in recording else "cold/graph"
 
 
-def other_recordings(root, steps):
-    """Steps for every recording that no grid makes."""
+def other_recordings(root, steps, kind):
+    """Steps for every recording of any GPU that no grid makes."""
     named = {(step.template, step.recording) for step in steps}
     for file in sorted(root.glob(f"templates/*/recordings/*{ENDING}")):
-        template, name = file.parts[-3], file.name[: -len(ENDING)]
-        if (template, name) in named or name.startswith("part."):  # left by a copy that broke off
+        template, found = file.parts[-3], file.name[: -len(ENDING)]
+        if found.startswith("part."):  # left by a copy that broke off
             continue
+        name = f"{kind}_{behind_kind(found)}"
+        if (template, name) in named:
+            continue
+        named.add((template, name))
         step = shipped_problems.Step(template, [], name, policy=policy_of(name), finalists=4, epochs=21)
         # Slow rungs are what a ladder's recording is there for; a recording holds no run-off of rungs.
         rungs = dataclasses.replace(step, recording="", rungs_of=name, finalists=2, epochs=8)
         yield [rungs, step] if "_ladder_" in name else [step]
 
 
-def jobs_of(root):
-    grids = shipped_problems.steps()
-    chains = [[step] for step in grids] + list(other_recordings(root, grids))
+def jobs_of(root, kind):
+    grids = shipped_problems.steps(kind)
+    chains = [[step] for step in grids] + list(other_recordings(root, grids, kind))
     return [Job(number, steps) for number, steps in enumerate(chains)]
 
 
@@ -66,7 +70,7 @@ def arguments():
     parser.add_argument("--device", default="all", help="ordinals of the GPUs, e.g. 0,1 (%(default)s)")
     parser.add_argument("--time", type=seconds, help="stop after this time, e.g. 9m")
     parser.add_argument("--template", action="append", help="only recordings of this template; may be repeated")
-    parser.add_argument("--only-measure", action="store_true", help="leave the recordings in the working folder, whatever the GPU: none is replaced")
+    parser.add_argument("--only-measure", action="store_true", help="leave the recordings in the working folder: none is replaced")
     parser.add_argument("--root", default=pathlib.Path(__file__).resolve().parent.parent, type=pathlib.Path, help=argparse.SUPPRESS)
     return parser.parse_args()
 
@@ -92,14 +96,12 @@ def chosen(devices, names):
     return ordinals
 
 
-def of_another_kind(jobs, names):
-    """A recording that is not of these GPUs; its name begins with its GPU's."""
-    for job in jobs:
-        kind = job.steps[-1].recording.split("_")[0]
-        for name in names:
-            if kind not in name.lower():
-                return f"{job.steps[-1].recording} is not of {name}"
-    return None
+def kind_of_all(names):
+    """Throws: ValueError."""
+    kinds = {kind_of(name) for name in names}
+    if len(kinds) > 1:
+        raise ValueError(f"recordings are of one kind of GPU, and these are {', '.join(sorted(set(names)))}: name those of one kind with --device")
+    return kinds.pop()
 
 
 def main():
@@ -107,26 +109,22 @@ def main():
     if not options.attune.is_file() or not os.access(options.attune, os.X_OK):
         tell(f"There is no executable {options.attune}: build it first, or name another.")
         return 2
-    everything = jobs_of(options.root)
-    jobs = [job for job in everything if not options.template or job.steps[-1].template in options.template]
-    known = {job.steps[-1].template for job in everything}
-    if unknown := set(options.template or []) - known:
-        tell(f"There is nothing to renew of {', '.join(sorted(unknown))}: the templates are {', '.join(sorted(known))}.")
-        return 2
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     start = time.monotonic()
     try:
         names = names_here(options.attune.resolve())
         devices = chosen(options.device, names)
+        everything = jobs_of(options.root, kind_of_all([names[device] for device in devices]))
     except ValueError as error:
         tell(str(error))
         return 2
     except RuntimeError as error:
         tell(str(error))
         return 4
-    another = of_another_kind(jobs, [names[device] for device in devices])
-    if another and not options.only_measure:
-        tell(f"{another}, and would be replaced by what is measured here. --only-measure leaves it.")
+    jobs = [job for job in everything if not options.template or job.steps[-1].template in options.template]
+    known = {job.steps[-1].template for job in everything}
+    if unknown := set(options.template or []) - known:
+        tell(f"There is nothing to renew of {', '.join(sorted(unknown))}: the templates are {', '.join(sorted(known))}.")
         return 2
     return renew(options, jobs, [str(device) for device in devices], start)
 

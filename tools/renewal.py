@@ -3,6 +3,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -12,6 +13,27 @@ import time
 
 ENDING = ".json.zst"
 STAMP_LENGTH = 2 * hashlib.sha256().digest_size  # of the file that tells whose working folder it is
+
+
+def kind_of(gpu):
+    """What the recordings of a GPU begin with: h100 of "NVIDIA H100 80GB HBM3", rtx4090 of "NVIDIA GeForce RTX 4090"."""
+    words = [word for word in re.split("[^A-Za-z0-9]+", gpu) if word.lower() not in ("", "nvidia", "geforce", "tesla", "quadro")]
+    last = next((place for place, word in enumerate(words) if any(letter.isdigit() for letter in word)), 0)
+    return "".join(words[: last + 1]).lower()
+
+
+def behind_kind(recording):
+    """The name without its GPU's."""
+    return recording.partition("_")[2]
+
+
+def known_recording(folder, name):
+    """That of this name or, where the GPU has none yet, another kind's of the same problems; nothing where nobody has one."""
+    own = folder / f"{name}{ENDING}"
+    if own.exists():
+        return own
+    others = (file for file in sorted(folder.glob(f"*{ENDING}")) if not file.name.startswith("part."))  # left by a copy that broke off
+    return next((file for file in others if behind_kind(file.name) == behind_kind(own.name)), None)
 
 
 class NotOurs(Exception):
@@ -55,7 +77,7 @@ class Renewal:
         steps = [step for job in jobs for step in job.steps]
         for step in steps:
             if step.recording:
-                target = self.old_recording(step)
+                target = self.recordings(step) / f"{step.recording}{ENDING}"
                 shutil.copyfile(self.marker(step), target.with_name("part." + target.name))
                 target.with_name("part." + target.name).replace(target)
         for step in steps:
@@ -72,8 +94,12 @@ class Renewal:
         """One for each, so that what is done of one outlives the renewal of another."""
         return self.folder / f"renewed.{template}.db"
 
-    def old_recording(self, step):
-        return self.root / "templates" / step.template / "recordings" / f"{step.recording or step.rungs_of}{ENDING}"
+    def recordings(self, step):
+        return self.root / "templates" / step.template / "recordings"
+
+    def known(self, step):
+        """The recording that it begins with; nothing: there is none."""
+        return known_recording(self.recordings(step), step.recording or step.rungs_of)
 
     def marker(self, step):
         """There when the step is done: its recording, or an empty file."""
@@ -98,11 +124,11 @@ class Renewal:
         """About how many problems it has."""
         step = job.steps[-1]
         bytes_each = 350  # of a recording
-        return len(step.problems) or self.old_recording(step).stat().st_size / bytes_each
+        return len(step.problems) or self.known(step).stat().st_size / bytes_each
 
     def problems_file(self, number, step):
         if not step.problems:
-            return self.old_recording(step)
+            return self.known(step)
         file = self.folder / f"problems_{number}.jsonl"
         file.write_text("".join(json.dumps(problem) + "\n" for problem in step.problems), encoding="utf-8")
         return file
@@ -118,8 +144,8 @@ class Renewal:
         words += ["--strategy", "auto", "--budget", step.budget, "--output", str(output)]
         if step.where:
             words += ["--where", step.where]
-        if self.old_recording(step).exists():
-            words += ["--try", str(self.old_recording(step))]
+        if known := self.known(step):
+            words += ["--try", str(known)]
         return words
 
 

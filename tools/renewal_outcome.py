@@ -18,6 +18,7 @@ import sys
 ENDING = ".json.zst"
 sys.dont_write_bytecode = True  # the script may lie in a tree that is not to change
 from left_out import text_of
+from renewal import known_recording
 
 FASTER = 0.99  # of the time before
 
@@ -104,9 +105,9 @@ def outcome(folder, root):
     rows, provenance = [], {}
     for file in files:
         template, name = file.name[: -len(ENDING)].split(".", 1)
-        old = root / "templates" / template / "recordings" / file.name.split(".", 1)[1]
+        old = known_recording(root / "templates" / template / "recordings", name)
         new = read_recording(file)
-        rows.append(row_of(template, name, new, read_recording(old) if old.exists() else None, times["steps"].get(f"{template}.{name}")))
+        rows.append(row_of(template, name, new, read_recording(old) if old else None, times["steps"].get(f"{template}.{name}")))
         provenance = {"device": new["device"], "driver": new["driver"], "date": max(new["date"], provenance.get("date", "")),
                       "templates": {**provenance.get("templates", {}), template: new["template_hash"]}}
     return {"bench": "renewal", **provenance, "gpus": len(times["devices"]), "seconds": times["seconds"],

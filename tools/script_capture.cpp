@@ -128,10 +128,11 @@ CapturedScript read_told(const fs::path& script, int code, const json& told) {
 
 }  // namespace
 
-CapturedScript capture_script(const fs::path& script, const std::vector<std::string>& arguments, const fs::path& folder) {
+CapturedScript capture_script(const fs::path& script, const std::vector<std::string>& arguments, const fs::path& folder,
+                              std::int64_t largest_array_mib) {
   const fs::path output = folder / "told";
-  std::vector<std::string> words{interpreter(), driver().string(), "--json",        "--largest-array",
-                                 "0",           script.string(),   folder.string(), "--"};
+  std::vector<std::string> words{interpreter(),   driver().string(), "--json", "--largest-array", std::to_string(largest_array_mib),
+                                 script.string(), folder.string(),   "--"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   stop_on_signals();
   const int code = run(words, output);

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -20,10 +21,11 @@ struct CapturedScript {
 };
 
 /// Runs a script of Kernel Tuner with a stand-in for that package (tools/python/kernel_tuner), so that nothing is tuned, and writes what it
-/// asks for into `folder`. What the script prints goes to standard error. The interpreter is $ATTUNE_PYTHON, or python3. Throws: UsageError
-/// or SpecError with the script's place and the remedy when it cannot be read or tunes nothing; EnvironmentError when
-///         Python, the stand-in, or a package that the script needs is not there.
+/// asks for into `folder`, with the arrays that a template needs, but for those of more than `largest_array_mib`. What the script prints
+/// goes to standard error. The interpreter is $ATTUNE_PYTHON, or python3. Throws: UsageError or SpecError with the script's place and the
+/// remedy when it cannot be read or tunes nothing; EnvironmentError when Python, the stand-in, or a package that the script needs is not
+/// there.
 [[nodiscard]] CapturedScript capture_script(const std::filesystem::path& script, const std::vector<std::string>& arguments,
-                                            const std::filesystem::path& folder);
+                                            const std::filesystem::path& folder, std::int64_t largest_array_mib);
 
 }  // namespace attune::tools

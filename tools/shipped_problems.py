@@ -95,25 +95,25 @@ def weighted():
             for skew in ({}, {"skew": "uniform"}) for octave, of_bins in sizes]
 
 
-def steps():
-    """The grids. A search of one begins with what is known of its problems and of those around them."""
+def steps(kind):
+    """The grids, as recordings of a kind of GPU ("h200"). A search of one begins with what is known of its problems and of those around them."""
     every_octave, dense = ragged(1), [n for n in ragged(3, 8, 23) if n not in ragged(1)]
     plain = "not exact_n"
     hot = {"policy": "hot/graph"}
     return [
-        Step("reduce", of_types("sum", every_octave), "h200_ragged_sum_cold", finalists=4, epochs=21),
-        Step("reduce", of_types("max", every_octave), "h200_ragged_max_cold", finalists=4, epochs=21),
-        Step("argreduce", of_types("max", every_octave), "h200_ragged_max_cold", finalists=4, epochs=21),
-        Step("reduce", of_types("sum", dense), "h200_dense_sum_cold", where=plain),
-        Step("reduce", of_types("max", dense), "h200_dense_max_cold", where=plain),
-        Step("argreduce", of_types("max", dense), "h200_dense_max_cold", where=plain),
-        Step("segmented_reduce", of_shapes(shapes(30, 8)), "h200_dense_shapes_f32_sum_cold"),
-        Step("histogram", histograms(2, 2, "unknown"), "h200_dense_unknown_cold"),
-        Step("histogram", [problem for skew in STATED_SKEWS for problem in histograms(3, 3, skew)], "h200_dense_stated_cold"),
-        Step("histogram", between(MAPPINGS[:3], {**dict.fromkeys(STATED_SKEWS, 40), "unknown": 24}), "h200_between_many_bins_cold"),
-        Step("histogram", between(MAPPINGS[3:], {**dict.fromkeys(STATED_SKEWS, 10), "unknown": 8}), "h200_between_edges_and_bytes_cold"),
-        Step("histogram", weighted(), "h200_i32_weighted_cold"),
-        Step("reduce", of_types("sum", every_octave), "h200_ragged_sum_hot", where=plain, **hot),
-        Step("reduce", of_types("max", every_octave), "h200_ragged_max_hot", where=plain, **hot),
-        Step("argreduce", of_types("max", every_octave), "h200_ragged_max_hot", where=plain, **hot),
+        Step("reduce", of_types("sum", every_octave), f"{kind}_ragged_sum_cold", finalists=4, epochs=21),
+        Step("reduce", of_types("max", every_octave), f"{kind}_ragged_max_cold", finalists=4, epochs=21),
+        Step("argreduce", of_types("max", every_octave), f"{kind}_ragged_max_cold", finalists=4, epochs=21),
+        Step("reduce", of_types("sum", dense), f"{kind}_dense_sum_cold", where=plain),
+        Step("reduce", of_types("max", dense), f"{kind}_dense_max_cold", where=plain),
+        Step("argreduce", of_types("max", dense), f"{kind}_dense_max_cold", where=plain),
+        Step("segmented_reduce", of_shapes(shapes(30, 8)), f"{kind}_dense_shapes_f32_sum_cold"),
+        Step("histogram", histograms(2, 2, "unknown"), f"{kind}_dense_unknown_cold"),
+        Step("histogram", [problem for skew in STATED_SKEWS for problem in histograms(3, 3, skew)], f"{kind}_dense_stated_cold"),
+        Step("histogram", between(MAPPINGS[:3], {**dict.fromkeys(STATED_SKEWS, 40), "unknown": 24}), f"{kind}_between_many_bins_cold"),
+        Step("histogram", between(MAPPINGS[3:], {**dict.fromkeys(STATED_SKEWS, 10), "unknown": 8}), f"{kind}_between_edges_and_bytes_cold"),
+        Step("histogram", weighted(), f"{kind}_i32_weighted_cold"),
+        Step("reduce", of_types("sum", every_octave), f"{kind}_ragged_sum_hot", where=plain, **hot),
+        Step("reduce", of_types("max", every_octave), f"{kind}_ragged_max_hot", where=plain, **hot),
+        Step("argreduce", of_types("max", every_octave), f"{kind}_ragged_max_hot", where=plain, **hot),
     ]

@@ -3,11 +3,16 @@
 #include <fmt/core.h>
 
 #include <filesystem>
+#include <set>
+#include <string_view>
 #include <system_error>
 
 #include "attune/error.hpp"
 #include "tools/output_target.hpp"
+#include "tools/stop_signals.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/mapped_file.hpp"
+#include "tuner/base/output_file.hpp"
 #include "tuner/base/terminal.hpp"
 
 namespace attune::tools {
@@ -31,6 +36,28 @@ void check_template_folder(const std::string& folder, const std::string& doing) 
 
 namespace {
 
+/// Of template.json, sources and arrays: their paths in the folder.
+std::set<std::string> names_of(const importing::ImportedTemplate& made) {
+  std::set<std::string> names;
+  for (const auto& file : made.files) names.insert(file.first);
+  for (const auto& data : made.kernel.data) names.insert(data.first);
+  return names;
+}
+
+/// Copies an array piece by piece: it may be larger than memory.
+void copy_data(const fs::path& from, const fs::path& to) {
+  constexpr std::size_t kPieceBytes = std::size_t{8} << 20;
+  const base::MappedFile mapped(from);
+  const std::string_view bytes(reinterpret_cast<const char*>(mapped.bytes().data()), mapped.bytes().size());
+  stop_on_signals();
+  base::OutputFile output(to, throw_when_output_is_stopped);
+  for (std::size_t at = 0; at < bytes.size(); at += kPieceBytes) {
+    throw_when_output_is_stopped();
+    output.write(bytes.substr(at, kPieceBytes));
+  }
+  output.commit();
+}
+
 /// template.json comes last: without it a folder is no template.
 void write_files(const fs::path& folder, const importing::ImportedTemplate& made) {
   const auto make = [](const fs::path& path) {
@@ -39,6 +66,10 @@ void write_files(const fs::path& folder, const importing::ImportedTemplate& made
     if (error) throw EnvironmentError(fmt::format("failed creating {}: {}", path.string(), error.message()));
   };
   make(folder);
+  for (const auto& [name, data] : made.kernel.data) {
+    make((folder / name).parent_path());
+    copy_data(data.from, folder / name);
+  }
   for (const bool spec : {false, true}) {
     for (const auto& [name, bytes] : made.files) {
       if ((name == "template.json") != spec) continue;
@@ -56,7 +87,7 @@ void write_template_folder(const std::string& folder, const importing::ImportedT
   try {
     write_files(folder, made);
   } catch (...) {  // it was empty, or not there: so it is again, for the next try
-    for (const auto& [name, bytes] : made.files) fs::remove_all(fs::path(folder) / *fs::path(name).begin(), ignored);
+    for (const std::string& name : names_of(made)) fs::remove_all(fs::path(folder) / *fs::path(name).begin(), ignored);
     if (!was_there) fs::remove(folder, ignored);
     throw;
   }
@@ -87,12 +118,11 @@ void print_notes(const std::vector<Note>& notes) {
 }
 
 json folder_json(const importing::ImportedTemplate& made, const std::string& folder) {
-  json files = json::array(), notes = json::array();
-  for (const auto& file : made.files) files.push_back(file.first);
+  json notes = json::array();
   for (const Note& note : made.kernel.notes) notes.push_back({{"what", text_of(note.kind)}, {"about", note.about}, {"text", note.text}});
   return {{"template", made.kernel.name},
           {"folder", folder},
-          {"files", files},
+          {"files", names_of(made)},
           {"kernel", made.kernel.kernel},
           {"parameters", made.kernel.parameters.size()},
           {"conditions", made.kernel.constraints.size()},

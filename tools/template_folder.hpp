@@ -10,7 +10,8 @@ namespace attune::tools {
 /// Before a template is made for a folder. `doing`: "importing a.json". Throws: UsageError where the folder has anything in it or is none,
 /// EnvironmentError where it cannot be read.
 void check_template_folder(const std::string& folder, const std::string& doing);
-/// Writes template.json last: a folder is a template when it is there. Throws: EnvironmentError.
+/// Writes template.json last: a folder is a template when it is there. Throws: EnvironmentError, Error(Interrupted); the folder is as it
+/// was then.
 void write_template_folder(const std::string& folder, const importing::ImportedTemplate& made);
 
 /// "taken", "guessed", ...

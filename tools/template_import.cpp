@@ -4,19 +4,24 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <vector>
 
 #include "attune/error.hpp"
 #include "tools/commands.hpp"
 #include "tools/output.hpp"
+#include "tools/output_target.hpp"
 #include "tools/scratch_folder.hpp"
 #include "tools/script_capture.hpp"
+#include "tools/stop_signals.hpp"
 #include "tools/template_folder.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/terminal.hpp"
+#include "tuner/base/text.hpp"
 #include "tuner/importing/import.hpp"
 
 namespace attune::tools {
@@ -25,10 +30,13 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
+constexpr std::int64_t kLargestArrayMib = 256;
+
 struct ImportOptions {
   importing::ImportRequest request;
   std::string folder;
-  std::vector<std::string> arguments;  ///< of a script
+  std::vector<std::string> arguments;             ///< of a script
+  std::optional<std::int64_t> largest_array_mib;  ///< of a script; none: kLargestArrayMib
   bool json_output = false;
 };
 
@@ -83,10 +91,13 @@ int import_script(const ImportOptions& options) {
   if (!options.request.kernel_file.empty())
     throw UsageError(fmt::format("failed importing {}: a script names its kernel itself; leave --kernel-file away", from));
   const ScratchFolder scratch;
-  const CapturedScript script = capture_script(options.request.file, options.arguments, scratch.path());
+  const CapturedScript script =
+      capture_script(options.request.file, options.arguments, scratch.path(), options.largest_array_mib.value_or(kLargestArrayMib));
+  stop_on_signals();  // the folder of the script's arrays, which may be large, is not left behind
   json told = json::array();
   bool made_one = false;
   for (CapturedCall call : script.calls) {
+    throw_when_output_is_stopped();
     json made = is_importable(call) ? import_call(options, script, call, scratch.path()) : json();
     made_one = made_one || !made.is_null();
     if (!options.json_output) {
@@ -107,6 +118,9 @@ int run_import(const ImportOptions& options) {
   check_template_folder(options.folder, "importing " + from);
   if (options.request.file.extension() == ".py") return import_script(options);
   if (!options.arguments.empty()) throw UsageError(fmt::format("failed importing {}: only scripts (*.py) take arguments", from));
+  if (options.largest_array_mib)
+    throw UsageError(
+        fmt::format("failed importing {}: only the arrays of scripts (*.py) have a largest size; leave --largest-array away", from));
   return import_file(options);
 }
 
@@ -121,8 +135,14 @@ void add_template_import_command(CLI::App& parent, CommandContext& context) {
   command->add_option("--output,-o", options->folder, "Folder to write: a new one, or one that is empty")->required();
   command->add_option("--kernel-file", options->request.kernel_file, "The kernel's CUDA source (default: the file's \"KernelFile\")");
   command->add_option("--name", options->request.name, "The template's name (default: the file's \"BenchmarkName\", or the kernel)");
+  command
+      ->add_option("--largest-array", options->largest_array_mib,
+                   fmt::format("Of a script's arrays, take contents of up to so many MiB each (default: {})", kLargestArrayMib))
+      ->check([](const std::string& word) { return base::whole_number_fault(word); })
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 30));
   command->add_flag("--json", options->json_output, "The result as JSON");
-  command->footer("The kernel's file is copied as it is. What a template cannot say is told, a line each; docs/own-kernel.md explains.");
+  command->footer(
+      "The kernel's file and its data are copied as they are. What a template cannot say is told, a line each; docs/own-kernel.md explains.");
   command->callback([options, &context] { context.action = [options] { return run_import(*options); }; });
 }
 

@@ -3,20 +3,19 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
-#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <string_view>
 
 #include "attune/error.hpp"
 #include "tools/commands.hpp"
-#include "tools/compiled_kernels.hpp"
 #include "tools/output.hpp"
+#include "tools/problem_arguments.hpp"
 #include "tools/template_folder.hpp"
 #include "tuner/base/json.hpp"
-#include "tuner/base/kernel_symbol.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/compile/compile_pool.hpp"
+#include "tuner/compile/find_kernel.hpp"
 #include "tuner/importing/init.hpp"
 #include "tuner/spec/includes.hpp"
 #include "tuner/spec/kernel_name.hpp"
@@ -80,13 +79,7 @@ compile::KernelResources compile_default(const InitialTemplate& initial, const I
   spec::add_included_files(sources, [](const std::string&, std::string&) { return false; });  // attune's own headers
   const auto kernel = spec::KernelTemplate::parse(initial.made.files.at("template.json"), sources, options.folder + "/template.json");
   const auto device = spec::DeviceInfo::of_architecture(options.architecture);
-  spec::Problem problem;
-  for (const auto& axis : kernel.problem) {
-    if (axis.kind == spec::AxisKind::Size)
-      problem.sizes[axis.name] = std::clamp<std::int64_t>(1024, axis.min, axis.max);
-    else
-      problem.choices[axis.name] = axis.values.front();
-  }
+  const auto problem = problem_of_size(kernel, 1 << 10);
   const auto standard = spec::default_configuration(kernel);
   const auto source = spec::make_source(kernel, problem, standard, device);
   compile::CompilePool::Options pool_options;
@@ -100,10 +93,7 @@ compile::KernelResources compile_default(const InitialTemplate& initial, const I
                     fmt::format("failed compiling the kernel with default values: {}\n{}", remedy(compiled.log), compiled.log));
   const auto* const launch = std::get_if<spec::LaunchSpec>(&kernel.steps.front());
   const auto scope = spec::make_scope(kernel, problem, standard, device);
-  const std::string symbol = base::kernel_symbol(symbols_of(compiled), spec::kernel_name(kernel, *launch, problem, scope));
-  for (const auto& found : compiled.kernels) {
-    if (found.kernel == symbol) return found;
-  }
+  if (const auto* const found = compile::find_kernel(compiled, spec::kernel_name(kernel, *launch, problem, scope))) return *found;
   throw SpecError(
       file, initial.made.kernel.kernel_position.line, initial.made.kernel.kernel_position.column,
       fmt::format("the compiled source has no kernel '{}'; is it inside an #if that does not hold?", initial.made.kernel.kernel));

@@ -1,7 +1,6 @@
 #include "tools/template_sample.hpp"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -11,12 +10,13 @@
 #include <unordered_map>
 
 #include "attune/error.hpp"
+#include "tools/compiled_kernels.hpp"
 #include "tools/output.hpp"
 #include "tuner/base/cubin_kernels.hpp"
 #include "tuner/base/json.hpp"
-#include "tuner/base/kernel_symbol.hpp"
 #include "tuner/base/median.hpp"
 #include "tuner/base/terminal.hpp"
+#include "tuner/compile/find_kernel.hpp"
 #include "tuner/session/source/kernel_resources.hpp"
 
 namespace attune::tools {
@@ -36,21 +36,21 @@ std::string first_error(const std::string& log) {
 
 using CubinKernels = std::map<std::string, base::CubinKernel>;
 
-CubinKernels::const_iterator find_kernel(const CubinKernels& kernels, const std::string& name) {
-  std::vector<std::string> symbols;
-  for (const auto& [symbol, _] : kernels) symbols.push_back(symbol);
-  return kernels.find(base::kernel_symbol(symbols, name));
+/// What the cubin tells of the kernel that a launch names; null: no compiled kernel is called so.
+const base::CubinKernel* launched_kernel(const spec::ResolvedLaunch& launch, const CubinKernels& kernels,
+                                         const compile::CompileResult& compiled) {
+  const auto* const named = compile::find_kernel(compiled, launch.kernel);
+  const auto found = named == nullptr ? kernels.end() : kernels.find(named->kernel);
+  return found == kernels.end() ? nullptr : &found->second;
 }
 
 /// Why a launch cannot be made of the compiled code, whatever the device; empty where it can.
-std::string binding_fault(const spec::ResolvedLaunch& launch, const CubinKernels& kernels) {
-  const auto found = find_kernel(kernels, launch.kernel);
-  if (found == kernels.end()) {
-    std::vector<std::string> there;
-    for (const auto& [kernel, _] : kernels) there.push_back(base::shown_kernel(kernel));
-    return fmt::format("the launch of \"{}\" names no compiled kernel (there are: {})", launch.kernel, fmt::join(there, ", "));
+std::string binding_fault(const spec::ResolvedLaunch& launch, const CubinKernels& kernels, const compile::CompileResult& compiled) {
+  const auto* const found = launched_kernel(launch, kernels, compiled);
+  if (found == nullptr) {
+    return fmt::format("the launch of \"{}\" names no compiled kernel (there are: {})", launch.kernel, names_of_kernels(compiled));
   }
-  const auto& bytes = found->second.parameter_bytes;
+  const auto& bytes = found->parameter_bytes;
   if (bytes.size() != launch.arguments.size())
     return fmt::format("\"{}\" takes {} arguments, and {} are passed", launch.kernel, bytes.size(), launch.arguments.size());
   for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -62,10 +62,10 @@ std::string binding_fault(const spec::ResolvedLaunch& launch, const CubinKernels
 }
 
 /// A block that is larger than __launch_bounds__ says is refused at the launch.
-std::string bounds_fault(const spec::ResolvedLaunch& launch, const CubinKernels& kernels) {
+std::string bounds_fault(const spec::ResolvedLaunch& launch, const CubinKernels& kernels, const compile::CompileResult& compiled) {
   const auto threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
-  const auto found = find_kernel(kernels, launch.kernel);
-  const int most = found == kernels.end() ? 0 : found->second.most_threads;
+  const auto* const found = launched_kernel(launch, kernels, compiled);
+  const int most = found == nullptr ? 0 : found->most_threads;
   if (most == 0 || threads <= static_cast<std::uint64_t>(most)) return {};
   return fmt::format("a block of \"{}\" has {} threads; its __launch_bounds__ allow {}", launch.kernel, threads, most);
 }
@@ -122,10 +122,10 @@ class Sampler {
     const auto kernels = base::read_cubin_kernels(compiled.cubin);
     if (!kernels) return;  // another format of cubins: what it takes is not known
     for (const auto* const launch : spec::launches_of(plan)) {
-      sampled.detail = binding_fault(*launch, *kernels);
+      sampled.detail = binding_fault(*launch, *kernels, compiled);
       if (!sampled.detail.empty()) sampled.outcome = SampleOutcome::DoesNotBind;
       if (sampled.detail.empty()) {
-        sampled.detail = bounds_fault(*launch, *kernels);
+        sampled.detail = bounds_fault(*launch, *kernels, compiled);
         if (!sampled.detail.empty()) sampled.outcome = SampleOutcome::ExceedsLimits;
       }
       if (!sampled.detail.empty()) return;
@@ -191,7 +191,7 @@ std::string binding_fault(const spec::LaunchPlan& plan, const compile::CompileRe
   const auto kernels = base::read_cubin_kernels(compiled.cubin);
   if (!kernels) return {};
   for (const auto* const launch : spec::launches_of(plan))
-    if (std::string fault = binding_fault(*launch, *kernels); !fault.empty()) return fault;
+    if (std::string fault = binding_fault(*launch, *kernels, compiled); !fault.empty()) return fault;
   return {};
 }
 

@@ -56,6 +56,7 @@ void Workload::add(const session::Utilisation& utilisation) {
   idle_waiting_compile_s += utilisation.idle_waiting_compile_s;
   recovering_s += utilisation.recovering_s;
   idle_other_s += utilisation.idle_other_s;
+  searching_s += utilisation.searching_s;
   compile_busy_s += utilisation.compile_busy_s;
   compile_worker_s += utilisation.wall_s * utilisation.compile_workers;
   compile_workers = std::max(compile_workers, utilisation.compile_workers);
@@ -91,6 +92,7 @@ json to_json(const Workload& workload) {
           {"idle_waiting_compile_s", workload.idle_waiting_compile_s},
           {"recovering_s", workload.recovering_s},
           {"idle_other_s", workload.idle_other_s},
+          {"searching_s", workload.searching_s},
           {"compile_busy_s", workload.compile_busy_s},
           {"compile_worker_s", workload.compile_worker_s},
           {"compile_workers", workload.compile_workers}};

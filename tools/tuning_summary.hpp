@@ -11,7 +11,7 @@ namespace attune::tools {
 
 /// Utilisation summed over problems and devices. Units: seconds of devices and of compile workers, not of the clock.
 struct Workload {
-  double wall_s = 0, gpu_busy_s = 0, verifying_s = 0, idle_waiting_compile_s = 0, recovering_s = 0, idle_other_s = 0;
+  double wall_s = 0, gpu_busy_s = 0, verifying_s = 0, idle_waiting_compile_s = 0, recovering_s = 0, idle_other_s = 0, searching_s = 0;
   double compile_busy_s = 0, compile_worker_s = 0;
   int compile_workers = 0;  ///< of one device, the most that any had
 

@@ -38,7 +38,10 @@ SearchCase case_of(const Json& json, const std::filesystem::path& folder) {
   const Json& mark = json.at("mark");
   one.mark.kind = kind_of(mark.at("is"));
   one.mark.from = mark.at("from");
-  if (one.mark.kind != MarkKind::Dispatched) one.mark.configuration = canonical_text(kernel, mark.at("configuration"));
+  if (one.mark.kind == MarkKind::Dispatched) return one;
+  one.mark.configuration = canonical_text(kernel, mark.at("configuration"));
+  for (const auto& [device, own] : mark.value("on", Json::object()).items())
+    one.marks_on[device] = {one.mark.kind, canonical_text(kernel, own.at("configuration")), own.at("from")};
   return one;
 }
 

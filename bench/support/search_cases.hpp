@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,6 +32,7 @@ struct SearchCase {
   double goal_behind = 0;                ///< time over the mark's, less 1
   std::optional<double> goal_command_s;  ///< nothing: the command may take what it takes
   Mark mark;
+  std::map<std::string, Mark> marks_on = {};  ///< of devices that have one of their own, by name
 };
 
 /// The tune command's words that say what is tuned, without "tune" itself.
@@ -41,7 +43,8 @@ struct SearchCase {
 [[nodiscard]] bool reaches(const SearchCase& one, double behind, double behind_low, double command_s);
 
 /// The cases of the benchmark: {"cases": [{"case", "template", "problem", "options"?, "budget_s", "goal_behind", "goal_command_s"?, "mark":
-/// {"is": "recorded" | "found" | "dispatched", "configuration", "from"}}]}. A template with a '/' is a folder relative to the file's.
+/// {"is": "recorded" | "found" | "dispatched", "configuration", "from", "on"?: {device's name: {"configuration", "from"}}}}]}. A template
+/// with a '/' is a folder relative to the file's.
 class CaseFile {
  public:
   /// Throws: UsageError naming the file and what is wrong with it.

@@ -9,7 +9,7 @@ A table stands between two marker lines:
 
 Each table is made by the function of its name in a module beside this one, whose first lines say which recorded results it reads:
 reduce_tables, histogram_tables, dispatch_tables, tuning_tables, ladder_tables, histogram_ladder_tables, evidence_tables, build_tables,
-promise_table, transpose_tables, again_tables, costly_tables, search_tables.
+promise_table, transpose_tables, again_tables, costly_tables, peers_tables, search_tables.
 
     docs/tables/doc_tables.py            rewrites the files
     docs/tables/doc_tables.py --check    changes nothing; exit code 1 and the file's name when a table is not up to date
@@ -27,6 +27,7 @@ import dispatch_tables
 import histogram_ladder_tables
 import histogram_tables
 import ladder_tables
+import peers_tables
 import promise_table
 import reduce_tables
 import evidence_tables
@@ -44,7 +45,7 @@ MADE_BY = (
     tuning_tables.search_quality, tuning_tables.renewal, tuning_tables.tune_reduce, tuning_tables.tuning_rate, tuning_tables.winner_repeat,
     tuning_tables.large_search_repeats, tuning_tables.large_search_repeats_again, tuning_tables.large_search_finalists, again_tables.vs_cub_again,
     ladder_tables.ladder_rungs, ladder_tables.rules_of_thumb, histogram_ladder_tables.histogram_ladder, histogram_ladder_tables.histogram_rules,
-    transpose_tables.transpose_vs_copy, costly_tables.costly_kernels,
+    transpose_tables.transpose_vs_copy, costly_tables.costly_kernels, peers_tables.peers,
     search_tables.search_score, search_tables.search_score_files, search_tables.search_score_warm, search_tables.search_score_spaces,
     search_tables.search_score_peers,
     evidence_tables.gpu_tests, evidence_tables.sanitizers, evidence_tables.fuzzers,

@@ -3,7 +3,7 @@ what `attune tune` printed (*.txt)."""
 import json
 import statistics
 
-from common import MISSING, Malformed, captured, count, number, percent, provenance, results, rows_of, short_configuration, table
+from common import MISSING, Malformed, captured, count, number, percent, provenance, results, rows_of, short_configuration, table, tenths
 
 
 def goal_text(row):
@@ -95,6 +95,11 @@ def rate_line(row):
     if case == "scaling":
         return [(f"{row.get('gpus', MISSING)} GPU{'' if row.get('gpus') == 1 else 's'}, {row.get('problems', MISSING)} problems, {row.get('configurations', MISSING)} configurations",
                  f"{number(row.get('speedup'))}x", one_by_one(row) + f"whole command, {number(row.get('command_s'))} s" + devices_time(row))]
+    if case == "learning":
+        runs = row.get("searching_runs", [])
+        return [(f"strategy `{row.get('strategy', MISSING)}`, {row.get('budget', MISSING)} configurations of a larger space", f"{tenths(row.get('searching'))} of the search",
+                 f"for proposing and learning, beside the GPU's work: median of {len(runs)} runs from {tenths(min(runs, default=None))} to {tenths(max(runs, default=None))}; "
+                 f"{number(row.get('configs_per_s'))} configurations/s")]
     if case == "million_configurations":
         size = row.get("parent_bytes")
         return [(f"a space of {row.get('space_size', MISSING)} configurations",

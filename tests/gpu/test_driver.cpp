@@ -82,4 +82,17 @@ TEST_CASE("a damaged cubin and an unknown kernel are refused with their names") 
   CHECK_THROWS_WITH(static_cast<void>(module.global("missing")), doctest::Contains("\"missing\""));
 }
 
+TEST_CASE("a kernel of C++ is found by its name, and a module without kernels has none") {
+  const gpu::Context context(0);
+  const gpu::Module module(
+      test::Lab::get().cubin("namespace ns { template <int kTile> __device__ __noinline__ void scale(float* x) { x[0] *= kTile; }\n"
+                             "template <int kTile> __global__ void scale(float* x, int n) { scale<kTile>(x + n); } }\n"
+                             "template __global__ void ns::scale<2>(float*, int);\ntemplate __global__ void ns::scale<3>(float*, int);"));
+  CHECK(module.function("ns::scale<3>").parameter_bytes == std::vector<int>{8, 4});
+  CHECK(module.function("ns::scale<3>").handle != module.function("ns::scale<2>").handle);
+  CHECK_THROWS_WITH(static_cast<void>(module.function("ns::scale<4>")), doctest::Contains("\"ns::scale<4>\""));
+  const gpu::Module none(test::Lab::get().cubin("__device__ int x;"));
+  CHECK_THROWS_WITH(static_cast<void>(none.function("there")), doctest::Contains("has no kernel of that name"));
+}
+
 }  // namespace test_driver

@@ -2,80 +2,22 @@
 // with and without checksums, counts and digest made to match.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include "db/exchange.hpp"
-#include "db/exchange_lines.hpp"
-#include "tests/integration/cli_fixture.hpp"
+#include "tests/integration/forgery_fixture.hpp"
 #include "tests/support/exchange_files.hpp"
 #include "tests/support/figures.hpp"
-#include "tuner/base/hash.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/session/tune/exchange_rules.hpp"
 
 namespace test_forged_files {
 
 using namespace attune;
+using namespace attune::test;
 using nlohmann::json;
-using test::Cli;
-namespace fs = std::filesystem;
 
 namespace {
-
-using Lines = std::vector<std::string>;
-
-Lines lines_of(const std::string& text) {
-  Lines lines;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = text.find('\n', begin);
-    lines.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return lines;
-}
-
-std::string joined(const Lines& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += line + "\n";
-  return text;
-}
-
-/// A line with a checksum that matches, whatever it says.
-std::string sealed(const json& object) {
-  const std::string body = base::dump_json(object);
-  return R"({"checksum":")" + base::content_key(body) + "\"," + body.substr(1);
-}
-
-json object_of(const std::string& line) {
-  json object = base::parse_json(line);
-  object.erase("checksum");
-  return object;
-}
-
-std::string kind_of(const std::string& line) {
-  const json object = object_of(line);
-  return object.contains("kind") && object["kind"].is_string() ? object["kind"].get<std::string>() : std::string();
-}
-
-/// With counts and digest that match its rows: what a forger would send.
-std::string closed(Lines lines) {
-  base::ContentHasher digest;
-  std::map<std::string, int> counts;
-  for (std::size_t i = 1; i + 1 < lines.size(); ++i) {
-    digest.add(db::checksum_of(lines[i]));
-    ++counts[kind_of(lines[i])];
-  }
-  json end = object_of(lines.back());
-  for (const auto& [kind, name] : {std::pair("device", "devices"), std::pair("template", "templates"), std::pair("session", "sessions"),
-                                   std::pair("record", "records"), std::pair("best", "best")}) {
-    end[name] = counts[kind];
-  }
-  end["digest"] = digest.key();
-  lines.back() = sealed(end);
-  return joined(lines);
-}
 
 /// Whether each row comes behind the device and the template that it refers to.
 bool has_owners_first(const Lines& lines) {
@@ -92,21 +34,10 @@ bool has_owners_first(const Lines& lines) {
   return true;
 }
 
-struct Forgery : Cli {
-  Lines lines;
+/// Files of a forger, and what became of them.
+struct ForgedByRule : Forgery {
   int files = 0, refused = 0;
   std::set<std::string> taken;  ///< what was taken, by the name of its edit
-
-  Forgery() {
-    // Small: every line is edited in many ways.
-    REQUIRE(attune({"tune", kernel, "--T", "f32", "--size", "1000", "--replay", recording, "--db", database, "--budget", "6"}).exit_code ==
-            0);
-    REQUIRE(attune({"db", "export", (folder / "rows.jsonl").string()}).exit_code == 0);
-    lines = lines_of(read("rows.jsonl"));
-    for (const char* kind : {"device", "template", "session", "record", "best"}) {
-      REQUIRE(std::any_of(lines.begin(), lines.end(), [&](const std::string& line) { return kind_of(line) == kind; }));
-    }
-  }
 
   /// Imports into a database of its own. Whatever is refused stores nothing and names a line; whatever is taken comes out again
   /// as it went in, and each of its best rows has a verified record.
@@ -138,11 +69,6 @@ struct Forgery : Cli {
       const auto record = target.record({best.template_hash, std::nullopt, best.problem, best.device_key, best.policy}, best.configuration);
       CHECK((record && db::is_verified(*record)));
     }
-  }
-
-  [[nodiscard]] std::size_t first(const std::string& kind) const {
-    return static_cast<std::size_t>(
-        std::find_if(lines.begin(), lines.end(), [&](const std::string& line) { return kind_of(line) == kind; }) - lines.begin());
   }
 };
 
@@ -177,7 +103,7 @@ std::vector<std::pair<std::string, json>> edits_of(const json& value) {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Forgery,
+TEST_CASE_FIXTURE(ForgedByRule,
                   "any line that is removed, doubled, swapped, cut or changed in one byte, without more ado, has the file refused") {
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const std::string at = " line " + std::to_string(i + 1);
@@ -204,7 +130,7 @@ TEST_CASE_FIXTURE(Forgery,
   CHECK(files == refused);
 }
 
-TEST_CASE_FIXTURE(Forgery, "a row that a forger removes is missed where another needs it") {
+TEST_CASE_FIXTURE(ForgedByRule, "a row that a forger removes is missed where another needs it") {
   for (std::size_t i = 1; i + 1 < lines.size(); ++i) {
     const json object = object_of(lines[i]);
     const std::string kind = object["kind"];
@@ -219,7 +145,7 @@ TEST_CASE_FIXTURE(Forgery, "a row that a forger removes is missed where another 
   }
 }
 
-TEST_CASE_FIXTURE(Forgery, "a row that a forger doubles is refused, wherever the second one stands") {
+TEST_CASE_FIXTURE(ForgedByRule, "a row that a forger doubles is refused, wherever the second one stands") {
   for (std::size_t i = 1; i + 1 < lines.size(); ++i) {
     for (const std::size_t at : {i + 1, lines.size() - 1}) {
       Lines twice = lines;
@@ -231,7 +157,7 @@ TEST_CASE_FIXTURE(Forgery, "a row that a forger doubles is refused, wherever the
   CHECK(files == refused);
 }
 
-TEST_CASE_FIXTURE(Forgery,
+TEST_CASE_FIXTURE(ForgedByRule,
                   "rows that a forger swaps are refused where one comes before its device or template, and else come out in their order") {
   for (std::size_t i = 1; i + 1 < lines.size(); ++i) {
     for (std::size_t k = i + 1; k + 1 < lines.size(); ++k) {
@@ -246,63 +172,7 @@ TEST_CASE_FIXTURE(Forgery,
   CHECK(refused < files);
 }
 
-TEST_CASE_FIXTURE(Forgery, "the command refuses a best row whose record somebody took out of the file, and stores nothing") {
-  const json best = object_of(lines[first("best")]);
-  Lines fewer = lines;
-  std::erase_if(fewer, [&](const std::string& line) {
-    return kind_of(line) == "record" && object_of(line)["configuration"] == best["configuration"];
-  });
-  REQUIRE(fewer.size() + 1 == lines.size());
-  write("forged.jsonl", closed(fewer));
-  const std::string other = (folder / "other.db").string();
-  const auto result = attune({"db", "import", (folder / "forged.jsonl").string(), "--db", other});
-  CHECK_MESSAGE(result.exit_code == 3, result.err);
-  CHECK(attune({"show", "--db", other}).out.find("block_size") == std::string::npos);
-}
-
-TEST_CASE_FIXTURE(Forgery,
-                  "whatever kind of value somebody puts into a session's summary or a best row's details, no command stops over it") {
-  const std::string rows = (folder / "forged.jsonl").string(), other = (folder / "other.db").string();
-  const auto members = [&](const std::string& kind, const char* field) {
-    std::vector<std::string> names;
-    const json inner = base::parse_json(object_of(lines[first(kind)])[field].get<std::string>());
-    for (const auto& [name, value] : inner.items()) names.push_back(name);
-    return names;
-  };
-  int imported = 0;
-  for (const auto& [kind, field] : {std::pair("session", "summary_json"), std::pair("best", "detail_json")}) {
-    for (const json& strange : {json("x"), json(-1), json::array({json::object()}), json(nullptr)}) {
-      json object = object_of(lines[first(kind)]);
-      json inner = base::parse_json(object[field].get<std::string>());
-      for (const std::string& name : members(kind, field)) inner[name] = strange;
-      inner["ladder"] = strange;
-      inner["read_ceiling_bytes_per_s"] = strange;
-      object[field] = base::dump_json(inner);
-      Lines changed = lines;
-      changed[first(kind)] = sealed(object);
-      write("forged.jsonl", closed(changed));
-      fs::remove(other);
-      if (attune({"db", "import", rows, "--db", other}).exit_code != 0) continue;
-      ++imported;
-      for (const auto& words : std::vector<std::vector<std::string>>{{"show"},
-                                                                     {"show", "--failed"},
-                                                                     {"report", "--format", "md", "--output", "-"},
-                                                                     {"db", "check"},
-                                                                     {"db", "export", "-"},
-                                                                     tune_words({"--budget", "3"})}) {
-        std::vector<std::string> with = words;
-        with.insert(with.end(), {"--db", other});
-        const auto result = attune(with);
-        CAPTURE(words);
-        CAPTURE(strange.dump());
-        CHECK_MESSAGE(result.exit_code == 0, result.err);
-      }
-    }
-  }
-  CHECK(imported > 0);
-}
-
-TEST_CASE_FIXTURE(Forgery,
+TEST_CASE_FIXTURE(ForgedByRule,
                   "every field of every kind of row is changed in every way, and only what names nothing and decides nothing is taken") {
   // Field by field, what a forger may say of what was measured, where, when and with what: it is his word. All else is refused.
   const std::set<std::string> free{"session.key",     "session.strategy", "session.seed",   "session.space_size", "session.summary_json",

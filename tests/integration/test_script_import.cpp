@@ -1,5 +1,5 @@
 // `attune template import` of Kernel Tuner's scripts, which are run with a stand-in for that package. What the stand-in catches is tested
-// in build_tools/test_import_script.py; scripts here need no NumPy.
+// in build_tools/test_import_script*.py; scripts here need no NumPy, those of test_script_import_answers.cpp do.
 #include <doctest/doctest.h>
 #include <stdlib.h>
 

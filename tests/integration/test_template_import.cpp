@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "tests/integration/cli_fixture.hpp"
+#include "tests/support/npy.hpp"
 #include "tests/support/replaced.hpp"
 #include "tests/support/t1_files.hpp"
 
@@ -26,6 +27,18 @@ struct Import : Cli {
     write("bat.json", test::kBatT1);
     write("combine.cu", test::kBatSource);
     write("operators.cuh", test::kBatHeader);
+  }
+  /// A file with the data and the expected result of its one input, as a script's has them.
+  void write_answered() const {
+    write("args/0.npy", test::npy_of<float>("<f4", "(64, 64)", std::vector<float>(4096, 1.25F)));
+    write("answer/1.npy", test::npy_of<float>("<f4", "(4096,)", std::vector<float>(4096, 3.125F)));
+    const std::string data =
+        replaced(test::kSchemaT1, R"("FillType": "Random", "FillValue": 1.0)", R"("FillType": "Random", "DataSource": "args/0.npy")");
+    write(
+        "answered.json",
+        replaced(
+            data, "\"ConfigurationSpace\"",
+            R"("Import": {"answer": {"given": true, "arguments": [{"Argument": 1, "File": "answer/1.npy"}]}, "atol": 0.01}, "ConfigurationSpace")"));
   }
   [[nodiscard]] std::string path(const std::string& name) const { return (folder / name).string(); }
   [[nodiscard]] test::CommandResult import(const std::string& file, const std::string& out,
@@ -100,6 +113,36 @@ TEST_CASE_FIXTURE(Import, "the kernel's file arrives byte for byte, from where -
   CHECK(read("made/template.json").find("\"name\": \"mine\"") != std::string::npos);
 }
 
+TEST_CASE_FIXTURE(Import, "data and expected results arrive byte for byte where template.json names them, and the check passes") {
+  write_answered();
+  const auto imported = import("answered.json", "made", {"--json"});
+  CAPTURE(imported.err);
+  REQUIRE(imported.exit_code == 0);
+  CHECK(nlohmann::json::parse(imported.out)["files"] == nlohmann::json({"answer/1.npy", "args/0.npy", "scale.cu", "template.json"}));
+  CHECK(read("made/args/0.npy") == read("args/0.npy"));
+  CHECK(read("made/answer/1.npy") == read("answer/1.npy"));
+  const std::string made = read("made/template.json");
+  CHECK(made.find(R"("fill": {"file": "args/0.npy"})") != std::string::npos);
+  CHECK(made.find(R"("outputs": {"out": "answer/1.npy"},)") != std::string::npos);
+  CHECK(made.find(R"("tolerance": {"relative": 1e-05, "absolute": 0.01})") != std::string::npos);
+  for (const char* const name : {"args", "answer"}) std::filesystem::remove_all(folder / name);
+  const auto checked = attune({"template", "check", path("made")});
+  CAPTURE(checked.out + checked.err);
+  CHECK(checked.exit_code == 0);
+  std::filesystem::remove(folder / "made/answer/1.npy");
+  CHECK(attune({"template", "check", path("made")}).err.find("the file 'answer/1.npy' is missing") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Import, "data that cannot be written whole leave the folder as it was") {
+  write_answered();
+  const std::string words = std::string(ATTUNE_EXECUTABLE) + " template import " + path("answered.json") + " -o " + path("made");
+  const auto full = test::run({"/bin/sh", "-c", "trap '' XFSZ; ulimit -f 8; " + words}, environment);
+  CAPTURE(full.err);
+  CHECK(full.exit_code == 4);
+  CHECK_FALSE(std::filesystem::exists(folder / "made"));
+  CHECK(import("answered.json", "made").exit_code == 0);
+}
+
 TEST_CASE_FIXTURE(Import, "with --json the outcome and its notes are an object") {
   const auto imported = import("bat.json", "made", {"--json"});
   REQUIRE(imported.exit_code == 0);
@@ -121,6 +164,7 @@ TEST_CASE_FIXTURE(Import, "a folder with anything in it, a file in its place and
   refuses("schema.json", "scale.cu", {}, 2, "is no folder; name a folder that does not exist yet");
   refuses("none.json", "made", {}, 2, "there is no such file; give the T1 file of a kernel");
   refuses("schema.json", "made", {"--kernel-file", path("none.cu")}, 2, "there is no kernel file");
+  refuses("schema.json", "made", {"--largest-array", "1"}, 2, "leave --largest-array away");
   refuses("schema.json", "made", {"--name", "a b"}, 3, "the template's name 'a b' is no C identifier");
 }
 

@@ -54,41 +54,27 @@ CubinKernel read_attributes(std::string_view info) {
   return kernel;
 }
 
-/// Calls `take` with each kernel's name and the section of its attributes. Returns whether the bytes are such a file.
-template <class Take>
-bool each_kernel(std::string_view cubin, Take&& take) {
-  const auto header = load<Elf64_Ehdr>(cubin, 0);
-  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64 ||
-      header->e_machine != kMachineCuda || header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shstrndx >= header->e_shnum)
-    return false;
-  const auto section_at = [&](std::uint64_t i) { return load<Elf64_Shdr>(cubin, header->e_shoff + i * sizeof(Elf64_Shdr)); };
-  const auto named = section_at(header->e_shstrndx);
-  if (!named) return false;
-  const std::string_view names = content(cubin, *named);
-  for (std::uint64_t i = 0; i < header->e_shnum; ++i) {
-    const auto section = section_at(i);
-    if (!section) return false;
-    const std::string_view name = names.substr(std::min<std::size_t>(section->sh_name, names.size()));
-    const std::string_view whole = name.substr(0, name.find('\0'));
-    if (whole.size() <= kMostSymbolBytes && whole.starts_with(kInfoSection))
-      take(std::string(whole.substr(kInfoSection.size())), content(cubin, *section));
-  }
-  return true;
-}
-
 }  // namespace
 
 std::optional<std::map<std::string, CubinKernel>> read_cubin_kernels(std::string_view cubin) {
-  std::map<std::string, CubinKernel> kernels;
-  if (!each_kernel(cubin, [&](const std::string& name, std::string_view info) { kernels[name] = read_attributes(info); }))
+  const auto header = load<Elf64_Ehdr>(cubin, 0);
+  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELFCLASS64 ||
+      header->e_machine != kMachineCuda || header->e_shentsize != sizeof(Elf64_Shdr) || header->e_shstrndx >= header->e_shnum)
     return std::nullopt;
+  const auto section_at = [&](std::uint64_t i) { return load<Elf64_Shdr>(cubin, header->e_shoff + i * sizeof(Elf64_Shdr)); };
+  const auto named = section_at(header->e_shstrndx);
+  if (!named) return std::nullopt;
+  const std::string_view names = content(cubin, *named);
+  std::map<std::string, CubinKernel> kernels;
+  for (std::uint64_t i = 0; i < header->e_shnum; ++i) {
+    const auto section = section_at(i);
+    if (!section) return std::nullopt;
+    const std::string_view name = names.substr(std::min<std::size_t>(section->sh_name, names.size()));
+    const std::string_view whole = name.substr(0, name.find('\0'));
+    if (whole.size() <= kMostSymbolBytes && whole.starts_with(kInfoSection))
+      kernels[std::string(whole.substr(kInfoSection.size()))] = read_attributes(content(cubin, *section));
+  }
   return kernels;
-}
-
-std::vector<std::string> cubin_kernel_names(std::string_view cubin) {
-  std::vector<std::string> names;
-  const bool whole = each_kernel(cubin, [&](const std::string& name, std::string_view) { names.push_back(name); });
-  return whole ? names : std::vector<std::string>{};
 }
 
 }  // namespace attune::base

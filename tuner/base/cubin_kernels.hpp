@@ -16,7 +16,5 @@ struct CubinKernel {
 /// Kernels by name, out of the `.nv.info.<kernel>` sections of an ELF file as ptxas of CUDA 12 and 13 writes them. Nothing where the bytes
 /// are none: what they tell is then not known. Reads no byte outside of `cubin`.
 [[nodiscard]] std::optional<std::map<std::string, CubinKernel>> read_cubin_kernels(std::string_view cubin);
-/// Their names alone, in the order of the file: for where every load asks. Empty where the bytes are no such file.
-[[nodiscard]] std::vector<std::string> cubin_kernel_names(std::string_view cubin);
 
 }  // namespace attune::base

@@ -86,6 +86,7 @@ class SymbolReader {
     at_ += what.size();
     return true;
   }
+  static bool is_of_number(char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z'); }
   [[nodiscard]] bool at_digit() const { return at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_])) != 0; }
 
   std::optional<std::string> source_name() {
@@ -131,7 +132,8 @@ class SymbolReader {
     }
     if (at_ >= text_.size()) return std::nullopt;
     if (accept("S")) {
-      while (at_ < text_.size() && text_[at_] != '_') ++at_;
+      // Its number is of digits and capitals. What else follows is a name of the standard library, "St4pairIffE", which is not read.
+      while (at_ < text_.size() && is_of_number(text_[at_])) ++at_;
       if (!accept("_")) return std::nullopt;
       return std::string(kAnything);
     }
@@ -194,7 +196,7 @@ std::string plain(std::string_view argument) {
   return text;
 }
 
-/// Whether all of `part` are in `whole`, in this order: namespaces between them are inline.
+/// Whether all of `part` are in `whole`, in this order. Which namespaces are inline no symbol says: any may be left out.
 bool are_among(const std::vector<std::string>& part, const std::vector<std::string>& whole) {
   auto next = whole.begin();
   return std::all_of(part.begin(), part.end(), [&](const std::string& scope) {
@@ -204,8 +206,7 @@ bool are_among(const std::vector<std::string>& part, const std::vector<std::stri
 }
 
 bool is_called(const KernelName& kernel, const KernelName& asked) {
-  return kernel.name == asked.name && kernel.is_template == asked.is_template && asked.scopes.empty() == kernel.scopes.empty() &&
-         are_among(asked.scopes, kernel.scopes);
+  return kernel.name == asked.name && kernel.is_template == asked.is_template && are_among(asked.scopes, kernel.scopes);
 }
 
 /// What is not named stands at its default.
@@ -237,13 +238,16 @@ std::string kernel_symbol(const std::vector<std::string>& symbols, const std::st
     auto kernel = SymbolReader(symbol).run();
     if (kernel && is_called(*kernel, wanted)) found.emplace_back(symbol, *std::move(kernel));
   }
+  // A name without a namespace is that of a function outside of all, where there is one.
+  const auto in_namespace = [](const auto& one) { return !one.second.scopes.empty(); };
+  if (wanted.scopes.empty() && !std::all_of(found.begin(), found.end(), in_namespace)) std::erase_if(found, in_namespace);
   // One alone is meant, however its arguments are spelt: by an alias, an enumerator, a macro.
   if (found.size() > 1) std::erase_if(found, [&](const auto& one) { return !has_arguments(one.second, wanted); });
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.second.unread() < b.second.unread(); });
   if (found.size() > 1 && found[0].second.unread() < found[1].second.unread()) found.resize(1);
   if (found.size() <= 1) return found.empty() ? "" : found.front().first;
-  throw Error(fmt::format("failed finding kernel \"{}\": several functions of that name are compiled ({} and {}); rename one, or declare "
-                          "one extern \"C\" __global__",
+  throw Error(fmt::format("failed finding kernel \"{}\": several functions of that name are compiled ({} and {}); name it with its "
+                          "namespace, rename one, or declare one extern \"C\" __global__",
                           asked, found[0].first.substr(0, kMostShown), found[1].first.substr(0, kMostShown)),
               ExitCode::Spec);
 }

@@ -24,7 +24,7 @@ std::optional<std::uint64_t> number_in(const std::filesystem::path& path, const 
   return std::nullopt;
 }
 
-/// Of a control group: of this process as a container sees it, whose own group is the root of what it sees.
+/// The bytes that a control group has left; nothing without a limit. A process in a container sees its own group as the root.
 std::optional<std::uint64_t> left_of_group(const std::filesystem::path& limit, const std::filesystem::path& used) {
   const auto most = number_in(limit), now = number_in(used);
   if (!most || !now) return std::nullopt;

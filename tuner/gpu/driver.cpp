@@ -8,7 +8,8 @@ namespace {
 
 // The entry points are asked for as of this CUDA version, whatever the header's: cuda.h maps each name in use to the
 // variant that a driver of 12.4 knows under the plain name (cuMemAlloc -> cuMemAlloc_v2, ...), and later variants of
-// some names have other signatures (cuCtxGetDevice in 13.0, cuStreamGetCtx in 12.5). 12.4 brought cuFuncGetParamInfo.
+// some names have other signatures (cuCtxGetDevice in 13.0, cuStreamGetCtx in 12.5). 12.4 brought cuFuncGetParamInfo
+// and cuModuleEnumerateFunctions.
 constexpr int kDriverApiVersion = 12040;
 
 constexpr const char* kRemedy =

@@ -2,10 +2,30 @@
 
 #include <fmt/core.h>
 
-#include "tuner/base/cubin_kernels.hpp"
 #include "tuner/base/kernel_symbol.hpp"
 
 namespace attune::gpu {
+namespace {
+
+/// The symbols of a module's kernels. The driver is asked, since only a name of C++ needs them: read out of the cubin they would cost every
+/// load its time, or every module a copy of its cubin.
+std::vector<std::string> symbols_of(const Driver& driver, CUmodule module) {
+  unsigned count = 0;
+  check(driver.cuModuleGetFunctionCount(&count, module), "cuModuleGetFunctionCount", "counting the kernels of a module");
+  if (count == 0) return {};  // which cuModuleEnumerateFunctions refuses
+  std::vector<CUfunction> functions(count);
+  check(driver.cuModuleEnumerateFunctions(functions.data(), count, module), "cuModuleEnumerateFunctions",
+        "listing the kernels of a module");
+  std::vector<std::string> symbols;
+  for (const CUfunction function : functions) {
+    const char* symbol = nullptr;
+    check(driver.cuFuncGetName(&symbol, function), "cuFuncGetName", "reading the name of a kernel");
+    symbols.emplace_back(symbol);
+  }
+  return symbols;
+}
+
+}  // namespace
 
 // Destructors drop the driver's result: after a sticky error every call fails, and the process goes anyway.
 
@@ -26,13 +46,10 @@ void Context::make_current() const { check(Driver::get().cuCtxSetCurrent(context
 
 Module::Module(const std::string& cubin) {
   check(Driver::get().cuModuleLoadData(&module_, cubin.data()), "cuModuleLoadData", "loading a cubin");
-  mangled_ = base::cubin_kernel_names(cubin);
-  std::erase_if(mangled_, [](const std::string& name) { return !name.starts_with("_Z"); });
 }
 
 Module& Module::operator=(Module&& other) noexcept {
   std::swap(module_, other.module_);
-  std::swap(mangled_, other.mangled_);
   return *this;
 }
 
@@ -45,8 +62,10 @@ Function Module::function(const std::string& name) const {
   Function function;
   function.name = name;
   CUresult found = driver.cuModuleGetFunction(&function.handle, module_, name.c_str());
-  if (const std::string symbol = found == CUDA_ERROR_NOT_FOUND ? base::kernel_symbol(mangled_, name) : ""; !symbol.empty())
-    found = driver.cuModuleGetFunction(&function.handle, module_, symbol.c_str());
+  if (found == CUDA_ERROR_NOT_FOUND) {
+    const std::string symbol = base::kernel_symbol(symbols_of(driver, module_), name);
+    if (!symbol.empty()) found = driver.cuModuleGetFunction(&function.handle, module_, symbol.c_str());
+  }
   if (found == CUDA_ERROR_NOT_FOUND) {
     throw Error(fmt::format("failed finding kernel \"{}\": cuModuleGetFunction returned CUDA_ERROR_NOT_FOUND (the compiled "
                             "source has no kernel of that name); name one that it has, with its namespace and template arguments",

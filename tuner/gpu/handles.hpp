@@ -60,7 +60,7 @@ class Module {
  public:
   /// Throws: CudaError (wrong architecture, damaged image).
   explicit Module(const std::string& cubin);
-  Module(Module&& other) noexcept : module_(std::exchange(other.module_, nullptr)), mangled_(std::move(other.mangled_)) {}
+  Module(Module&& other) noexcept : module_(std::exchange(other.module_, nullptr)) {}
   Module& operator=(Module&& other) noexcept;
   ~Module();
   /// By its name, of C++ as base::kernel_symbol reads it. Throws: Error with ExitCode::Spec naming the kernel when the module has none of
@@ -71,7 +71,6 @@ class Module {
 
  private:
   CUmodule module_ = nullptr;
-  std::vector<std::string> mangled_;  ///< names of kernels that are not extern "C"
 };
 
 /// Device memory.

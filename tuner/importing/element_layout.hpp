@@ -21,10 +21,10 @@ struct ElementLayout {
 [[nodiscard]] ElementLayout element_layout(const std::string& name, std::optional<std::int64_t> bytes,
                                            const spec::SourcePosition& position);
 
-/// The element type that is this very type of C++, as a template argument must be: not `char` or `long`, which are types of their own.
-[[nodiscard]] std::optional<spec::ElementType> exact_element(const std::string& name);
+/// Integers of one size are the same bits, whatever their sign.
+[[nodiscard]] bool same_bits(spec::ElementType a, spec::ElementType b);
 
-/// The same of a type that CUDA C++ has; nothing where there is none of that name.
+/// What element_layout says of a type that CUDA C++ has; nothing where there is none of that name.
 [[nodiscard]] std::optional<ElementLayout> find_element_layout(const std::string& name);
 
 }  // namespace attune::importing

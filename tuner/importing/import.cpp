@@ -71,12 +71,22 @@ void bind_unnamed(ImportedKernel& kernel, const std::map<std::string, std::strin
   }
 }
 
+/// Throws: SpecError when an array would take the place of a source.
+void check_data_names(const ImportedTemplate& made) {
+  for (const auto& data : made.kernel.data) {
+    if (made.files.contains(data.first))
+      throw SpecError(made.kernel.origin, 0, 0,
+                      fmt::format("it fills an argument from '{}', which is a source of the kernel; name a file of data", data.first));
+  }
+}
+
 /// What attune itself says of the outcome. Errors in the kernel's files have their place there.
 void check(const ImportedTemplate& made, const fs::path& kernel_folder) {
   const std::string path = (kernel_folder / kSpec).string();
   try {
     std::map<std::string, std::string> sources = made.files;
     sources.erase(kSpec);
+    for (const auto& [name, data] : made.kernel.data) sources.emplace(name, spec::to_text(data.file));
     static_cast<void>(spec::KernelTemplate::parse(made.files.at(kSpec), sources, path));
   } catch (const SpecError& error) {
     if (error.file() != path) throw;
@@ -109,6 +119,7 @@ ImportedTemplate import_t1(const ImportRequest& request) {
         "// Written by `attune template import`: what the kernel's file, which is unchanged, expects around it.\n" + made.kernel.before;
   }
   made.files[kSpec] = template_json(made.kernel, sources);
+  check_data_names(made);
   check(made, source.parent_path());
   drop_own_headers(made.files);
   return made;

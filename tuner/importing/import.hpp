@@ -14,7 +14,7 @@ struct ImportRequest {
   std::string origin = {};            ///< what comments call the file; empty: its path
 };
 
-/// A template's folder, not written yet.
+/// A template's folder, not written yet: `files`, and the arrays of `kernel.data`, which may be large and are copied.
 struct ImportedTemplate {
   ImportedKernel kernel;
   std::map<std::string, std::string>

@@ -1,10 +1,12 @@
 #pragma once
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "tuner/spec/data_file.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
 namespace attune::importing {
@@ -48,12 +50,14 @@ struct ImportedArgument {
   } role = Role::Input;
   std::string name;
   spec::ElementType type = spec::ElementType::F32;
-  std::string type_axis = {};  ///< the type axis that the type is; empty: it is always `type`
-  std::string count = "1";     ///< elements; of DynamicShared bytes
-  std::string value;           ///< Scalar: a number or an expression; Computed: an expression
-  spec::Fill fill = spec::Fill::Uniform;
-  bool constant_memory = false;  ///< the __constant__ variable of this name, which is no argument
-  bool perhaps_passed = false;   ///< of one in constant memory: the kernel may take it as well, or instead (fit_to_source)
+  std::string type_axis = {};             ///< the type axis that the type is; empty: it is always `type`
+  std::string count = "1";                ///< elements; of DynamicShared bytes
+  std::string value;                      ///< Scalar: a number or an expression; Computed: an expression
+  spec::Fill fill = spec::Fill::Uniform;  ///< Uniform, Zeros, Ones or Constant
+  std::string fill_value = {};            ///< Constant: the number
+  std::string fill_file = {};             ///< the file of the template's folder that fills it instead; empty: none
+  bool constant_memory = false;           ///< the __constant__ variable of this name, which is no argument
+  bool perhaps_passed = false;            ///< of one in constant memory: the kernel may take it as well, or instead (fit_to_source)
   int align_bytes = 0;
   std::string remark;  ///< a comment of template.json
 };
@@ -63,11 +67,19 @@ struct ImportedArgument {
   return argument.role != ImportedArgument::Role::DynamicShared && !argument.constant_memory;
 }
 
-/// A launch of a plain kernel that results are compared with.
+/// What results are compared with: a launch of a plain kernel, or files.
 struct ImportedReference {
   std::string kernel;  ///< with its template arguments, as a launch writes it; empty: there is none
   std::vector<std::string> grid, block;
   std::vector<ImportedArgument> arguments;
+  std::map<std::string, std::string> outputs = {};  ///< files of the template's folder that these outputs must be; empty: there are none
+  double relative = 0, absolute = 0;                ///< how far off `outputs` may be
+};
+
+/// An array that the template's folder gets beside its sources.
+struct ImportedData {
+  std::filesystem::path from;  ///< it is copied as it is
+  spec::DataFile file;         ///< what is in it
 };
 
 /// A kernel to be tuned as a file of another tuner describes it, whichever tuner that is. Expressions are of attune's language and have
@@ -89,10 +101,11 @@ struct ImportedKernel {
   std::string shared_bytes;              ///< empty: none
   std::vector<std::string> options;
   ImportedReference reference;
-  bool by_kernel_tuner = false;                ///< it may count on what Kernel Tuner defines besides the parameters
-  std::string origin_text;                     ///< the first comment of template.json; empty: that of a T1 file
-  std::map<std::string, std::string> remarks;  ///< comments of template.json: of parameters by name, "launch" and "reference"
-  std::string before;                          ///< what stands before the kernel's file, in a file of its own; empty: nothing
+  std::map<std::string, ImportedData> data = {};  ///< by their paths in the template's folder
+  bool by_kernel_tuner = false;                   ///< it may count on what Kernel Tuner defines besides the parameters
+  std::string origin_text;                        ///< the first comment of template.json; empty: that of a T1 file
+  std::map<std::string, std::string> remarks;     ///< comments of template.json: of parameters by name, "launch" and "reference"
+  std::string before;                             ///< what stands before the kernel's file, in a file of its own; empty: nothing
   std::vector<std::pair<std::string, std::vector<std::string>>> types;  ///< type axes and the element types that each can be
   bool has_macros = true;  ///< parameters are macros of their own names; else attune's prefix keeps them apart from the source's names
   std::vector<Note> notes;

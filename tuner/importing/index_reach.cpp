@@ -39,7 +39,7 @@ class IndexReader {
  public:
   IndexReader(const KernelUsage& usage, const std::set<std::string>& sizes) : usage_(usage), sizes_(sizes) {}
 
-  /// Of a sum, part by part.
+  /// Returns the reach of each part of an index: of each term of a sum, and of what other signs separate.
   [[nodiscard]] std::vector<Reach> parts(const Tokens& tokens) {
     std::vector<Reach> found;
     Reach product;

@@ -18,8 +18,7 @@ bool is_whole_name(const std::string& type) { return !spec::is_floating(*spec::f
 std::int64_t most_of(ElementType type) {
   constexpr std::int64_t kMostOfAnAxis = std::int64_t{1} << 48;
   const int bits = spec::size_bytes(type) * 8;
-  const bool is_signed = type == ElementType::I8 || type == ElementType::I16 || type == ElementType::I32 || type == ElementType::I64;
-  return bits == 64 ? kMostOfAnAxis : (std::int64_t{1} << (is_signed ? bits - 1 : bits)) - 1;
+  return bits == 64 ? kMostOfAnAxis : (std::int64_t{1} << (spec::is_signed(type) ? bits - 1 : bits)) - 1;
 }
 
 bool sounds_like_a_size(std::string name) {

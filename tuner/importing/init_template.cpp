@@ -83,7 +83,7 @@ bool sounds_like_an_index(const std::string& name) {
 /// What the type is where nothing else is said. Throws: SpecError at a default that attune has no element type for.
 std::string first_type(const TemplateSource& source, const TemplateParameter& parameter, const Tokens& written) {
   if (parameter.fallback.empty()) return sounds_like_an_index(parameter.name) ? "i32" : "f32";
-  const auto element = exact_element(resolved_type(shown(parameter.fallback), source.code));
+  const auto element = spec::find_cuda_type(resolved_type(shown(parameter.fallback), source.code));
   if (!element) source.refuse(written, "has a default that is none of attune's element types");
   return spec::name(*element);
 }

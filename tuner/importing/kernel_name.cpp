@@ -3,19 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "tuner/importing/cuda_macros.hpp"
 #include "tuner/importing/cuda_tokens.hpp"
 #include "tuner/importing/element_layout.hpp"
 #include "tuner/spec/failure.hpp"
-#include "tuner/spec/name_table.hpp"
+#include "tuner/spec/kernel_name_parts.hpp"
 
 namespace attune::importing {
 namespace {
 
 /// "float" is f32; what is no element type of attune's, float4, stays a type of C++.
 std::string type_argument(const std::string& text) {
-  const auto element = exact_element(text);
+  const auto element = spec::find_cuda_type(text);
   return element ? spec::name(*element) : fmt::format("'{}'", text);
 }
 
@@ -49,21 +51,12 @@ std::string launch_argument(const std::string& text, const std::vector<std::stri
 
 WrittenKernelName read_kernel_name(const std::string& text, const spec::SourcePosition& position) {
   WrittenKernelName name;
-  const std::size_t open = std::min(text.find('<'), text.size());
-  name.function = text.substr(0, open);
-  while (name.function.ends_with(' ')) name.function.pop_back();
-  for (std::size_t begin = 0; begin <= name.function.size();) {
-    const std::size_t end = std::min(name.function.find("::", begin), name.function.size());
-    spec::check_identifier(name.function.substr(begin, end - begin), "the kernel's name", position);
-    begin = end + (end < name.function.size() ? 2 : 1);
-  }
-  if (open == text.size()) return name;
-  if (!text.ends_with('>'))
-    spec::fail(position, fmt::format("the kernel '{}' has no '>' at the end of its template arguments; write e.g. gemm<float, 64>", text));
-  const std::string_view inside = std::string_view(text).substr(open + 1, text.size() - open - 2);
-  for (const Tokens& part : split_template_list(cuda_tokens(inside), 0)) {
+  spec::KernelNameParts parts = spec::cut_kernel_name(text, position, "gemm<float, 64>");
+  name.function = std::move(parts.function);
+  if (!parts.list) return name;
+  for (const Tokens& part : split_template_list(cuda_tokens(*parts.list), 0)) {
     if (part.empty()) spec::fail(position, fmt::format("the kernel '{}' has an empty template argument; give each a value", text));
-    name.arguments.push_back(text_of(inside, part));
+    name.arguments.push_back(text_of(*parts.list, part));
   }
   return name;
 }

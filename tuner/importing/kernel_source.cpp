@@ -35,7 +35,8 @@ bool declares_constant(std::string_view code, std::string_view name) {
   return false;
 }
 
-/// Of arguments that Kernel Tuner puts in constant memory and passes as well, or of what only the file calls constant.
+/// Decides by the source what becomes of arguments in constant memory: Kernel Tuner passes some of them as well, and some are constant only
+/// in the words of the file.
 void fit_constant_memory(ImportedKernel& kernel, std::string_view code, std::optional<std::size_t> takes) {
   const auto passed = [&] { return static_cast<std::size_t>(std::count_if(kernel.arguments.begin(), kernel.arguments.end(), is_passed)); };
   for (ImportedArgument& argument : kernel.arguments) {

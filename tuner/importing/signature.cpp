@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "tuner/importing/cuda_kernel.hpp"
+#include "tuner/importing/element_layout.hpp"
 #include "tuner/importing/kernel_usage.hpp"
-#include "tuner/spec/element.hpp"
 
 namespace attune::importing {
 namespace {
@@ -16,12 +16,6 @@ using Role = ImportedArgument::Role;
 
 bool passes_number(const ImportedArgument& argument) {
   return argument.role == Role::Scalar || argument.role == Role::Size || argument.role == Role::Computed;
-}
-
-/// Integers of one size are the same bits, whatever their sign.
-bool same_bits(spec::ElementType a, spec::ElementType b) {
-  const bool integers = !spec::is_floating(a) && !spec::is_floating(b);
-  return a == b || (integers && spec::size_bytes(a) == spec::size_bytes(b));
 }
 
 /// What the kernel says otherwise; empty: nothing.
@@ -41,6 +35,7 @@ void keep_indices_in_range(ImportedArgument& listed, const KernelUsage& usage, c
   const auto use = usage.pointers.find(name);
   if (use == usage.pointers.end() || !use->second.is_index || spec::is_floating(listed.type)) return;
   if (passes_number(listed) || listed.role == Role::Output || listed.fill != spec::Fill::Uniform) return;
+  if (!listed.fill_file.empty()) return;  // they are the kernel's own
   listed.fill = spec::Fill::Zeros;
   notes.push_back({Note::Kind::Decide, fmt::format("the argument '{}'", listed.name),
                    "the kernel indexes another array with its elements: zeros stand there, which are in range; a kernel whose time depends "

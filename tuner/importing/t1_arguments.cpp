@@ -20,12 +20,6 @@ std::optional<spec::Value> number_of(const JsonNode& node) {
   return node.scalar;
 }
 
-std::string literal(const spec::Value& value) {
-  if (const auto* const boolean = std::get_if<bool>(&value)) return *boolean ? "1" : "0";
-  const auto* const real = std::get_if<double>(&value);
-  return real != nullptr ? fmt::format("{}", *real) : spec::to_text(value);
-}
-
 }  // namespace
 
 const JsonNode& T1Reader::arguments_node() const {
@@ -148,38 +142,6 @@ void T1Reader::read_vector(const JsonNode& node, ImportedArgument& argument) {
     note(Note::Kind::Changed, what, "it is in constant memory, which kernels only read");
   }
   read_fill(node, argument);
-}
-
-void T1Reader::read_fill(const JsonNode& node, ImportedArgument& argument) {
-  const std::string what = fmt::format("the argument '{}'", argument_names_.back());
-  const JsonNode* const fill = member_of(node, {"FillType"});
-  const std::string word = fill == nullptr ? ""
-                                           : known_word(*fill, "\"FillType\" of " + what,
-                                                        {"Constant", "Random", "Generator", "Script", "BinaryRaw", "BinaryHDF"});
-  const JsonNode* const value = member_of(node, {"FillValue"});
-  const std::string number = value != nullptr && value->kind == JsonNode::Kind::Scalar ? literal(value->scalar) : "";
-  if (argument.role == Role::Output) {
-    if (word == "Constant" || word.empty()) return;
-    return note(Note::Kind::LeftOut, what, fmt::format("it is written only, so its \"{}\" data are not made", word));
-  }
-  if (word.empty()) return;
-  if (word == "Constant" && (number == "0" || number == "1")) {
-    argument.fill = number == "0" ? spec::Fill::Zeros : spec::Fill::Ones;
-  } else if (word == "Constant") {
-    note(Note::Kind::LeftOut, what,
-         fmt::format("tuning does not fill it with {}: random numbers stand there, or small integers",
-                     number.empty() ? "its value" : number));
-    argument.remark = fmt::format("the file fills it with {}; \"fill\" may be uniform, integers, zeros or ones", number);
-  } else if (word == "Random") {
-    if (!number.empty() && number != "1")
-      note(Note::Kind::Changed, what,
-           fmt::format("its random numbers are between -1 and 1 (integers from -100 to 100), not up to {}", number));
-  } else {
-    const JsonNode* const from = member_of(node, {"DataSource"});
-    const std::string source = from != nullptr && from->is_string() ? fmt::format(" (\"{}\")", from->string("")) : "";
-    note(Note::Kind::LeftOut, what, fmt::format("attune takes no data from \"{}\"{}: random numbers stand there", word, source));
-    argument.remark = fmt::format("the file fills it from {}{}; kernels whose time or work depends on the data need others", word, source);
-  }
 }
 
 void T1Reader::read_scalar(const JsonNode& node, ImportedArgument& argument) {

@@ -56,6 +56,12 @@ std::string as_identifier(const std::string& text) {
   return name.substr(0, kMostBytes);
 }
 
+std::string literal(const spec::Value& value) {
+  if (const auto* const boolean = std::get_if<bool>(&value)) return *boolean ? "1" : "0";
+  const auto* const real = std::get_if<double>(&value);
+  return real != nullptr ? fmt::format("{}", *real) : spec::to_text(value);
+}
+
 const spec::Parameter* T1Reader::parameter(std::string_view name) const {
   const auto& all = names_.parameters;
   const auto found = std::find_if(all.begin(), all.end(), [&](const spec::Parameter& one) { return one.name == name; });

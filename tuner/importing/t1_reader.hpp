@@ -1,5 +1,7 @@
 #pragma once
+#include <cstddef>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,7 +21,15 @@ namespace attune::importing {
 /// Source: https://github.com/odgaard/TuningSchema, version 1.0.0, and the files of those tuners.
 [[nodiscard]] ImportedKernel read_t1(const std::string& text, const std::string& path, const std::string& name);
 
-/// One instance reads one file; its parts are in t1_space.cpp, t1_geometry.cpp, t1_arguments.cpp and t1_rest.cpp.
+/// A file of data that the T1 file names.
+struct FoundData {
+  std::string name;                  ///< its path in the T1 file's folder and in the template's
+  std::optional<ImportedData> data;  ///< none: the template does not take it
+  std::string why_not = {};          ///< "there is no file 'a.npy' beside this one"
+};
+
+/// One instance reads one file; its parts are in t1_space.cpp, t1_geometry.cpp, t1_arguments.cpp, t1_fill.cpp, t1_answers.cpp and
+/// t1_rest.cpp.
 class T1Reader {
  public:
   explicit T1Reader(const spec::JsonNode& root) : root_(root) {}
@@ -55,18 +65,34 @@ class T1Reader {
   void read_argument(const spec::JsonNode& node);
   void read_vector(const spec::JsonNode& node, ImportedArgument& argument);
   void read_access(const spec::JsonNode& node, ImportedArgument& argument);
-  void read_fill(const spec::JsonNode& node, ImportedArgument& argument);
   void read_scalar(const spec::JsonNode& node, ImportedArgument& argument);
   std::string read_count(const spec::JsonNode& node, int lanes);
   std::string argument_name(const spec::JsonNode& node);
 
+  // t1_fill.cpp
+  void read_fill(const spec::JsonNode& node, ImportedArgument& argument);
+  void fill_with_number(const spec::JsonNode& node, ImportedArgument& argument);
+  /// `word`: "BinaryRaw", or one of those that no template has.
+  void fill_from_source(const spec::JsonNode& node, ImportedArgument& argument, const std::string& word);
+  /// Looks at a file beside this one that is to be the argument's elements.
+  [[nodiscard]] FoundData find_data(const std::string& source, const ImportedArgument& argument) const;
+  /// Requires: `found` has data.
+  void fill_with(const FoundData& found, ImportedArgument& argument, const std::string& what);
+
+  // t1_answers.cpp
+  void read_reference();
+  void read_answers(const spec::JsonNode& import);
+  /// Adds the file that an output must be, or tells why there is none.
+  void find_answer(const spec::JsonNode& node, std::map<std::string, FoundData>& wanted);
+  /// Adds the files of arguments that are filled with random numbers so far, by their places; names those that have none.
+  [[nodiscard]] std::string find_inputs(std::map<std::size_t, FoundData>& fills) const;
+
   // t1_rest.cpp
   void read_kernel();
-  /// Of a kernel template; after the parameters, of which they may be.
+  /// Reads the arguments of a kernel template. Requires: the tunable parameters are read, since an argument may be one of them.
   void read_template_arguments();
   void read_options();
   void read_budget();
-  void read_reference();
   void tell_unread(const spec::JsonNode& node, const std::vector<std::string_view>& read, const std::string& place);
   void tell_rest();
   [[nodiscard]] std::string template_name() const;
@@ -98,6 +124,8 @@ class T1Reader {
                                                     const std::string& remedy);
 /// One of these words, in whatever case its letters are. Throws: SpecError naming the closest.
 [[nodiscard]] std::string known_word(const spec::JsonNode& node, const std::string& what, const std::vector<std::string>& words);
+/// A number in attune's expressions; a truth value is 0 or 1.
+[[nodiscard]] std::string literal(const spec::Value& value);
 /// Letters, digits and '_' of a text, so that it is a C identifier.
 [[nodiscard]] std::string as_identifier(const std::string& text);
 

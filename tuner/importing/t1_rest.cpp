@@ -130,26 +130,6 @@ void T1Reader::read_budget() {
     note(Note::Kind::LeftOut, "\"Search\"", "a strategy is an option of attune tune: --strategy");
 }
 
-void T1Reader::read_reference() {
-  std::string found;
-  for (const JsonNode* const holder : {&root_, specification_}) {
-    for (const char* const key : {"ReferenceArguments", "ReferenceKernel", "verification", "Verification", "ValidationMethod",
-                                  "ValidationThreshold", "Tolerance", "Answer", "Atol"}) {
-      if (member_of(*holder, {key}) != nullptr) found += fmt::format("{}\"{}\"", found.empty() ? "" : ", ", key);
-    }
-  }
-  if (!found.empty())
-    note(Note::Kind::LeftOut, found, "attune checks results against code that runs on any data, not against values of a file");
-  const JsonNode* const import = member_of(root_, {"Import"});
-  const JsonNode* const answer = import != nullptr && import->kind == JsonNode::Kind::Object ? member_of(*import, {"answer"}) : nullptr;
-  if (answer != nullptr && answer->kind == JsonNode::Kind::Object && is_set(member_of(*answer, {"given"})))
-    note(Note::Kind::LeftOut, "\"answer\"",
-         "the script's expected results hold for its own data, and attune checks results against code that runs on any");
-  note(
-      Note::Kind::Decide, "\"reference\"",
-      "it is \"none\": results are not compared, and winners are marked unverified, until somebody names a plain kernel (docs/template-format.md)");
-}
-
 void T1Reader::tell_unread(const JsonNode& node, const std::vector<std::string_view>& read, const std::string& place) {
   std::string rest;
   for (const auto& member : node.members) {

@@ -116,7 +116,7 @@ void T1Reader::read_default(spec::Parameter& parameter, const JsonNode& node) {
   }
 }
 
-/// Of the configuration space, of the kernel or of the file: tuners put them in different places.
+/// Reads the conditions in `holder`: the configuration space, the kernel or the file, since tuners put them in different places.
 void T1Reader::read_conditions(const JsonNode& holder) {
   const JsonNode* const list = member_of(holder, {"Conditions", "Constraints", "Restrictions"});
   if (list == nullptr) return;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
 #include "tuner/base/escape.hpp"
@@ -56,15 +55,20 @@ std::string type_name(const ImportedArgument& argument) {
   return argument.type_axis.empty() ? spec::name(argument.type) : argument.type_axis;
 }
 
+/// Empty: random numbers, which need no word.
+std::string fill_json(const ImportedArgument& argument) {
+  if (!argument.fill_file.empty()) return fmt::format("{{\"file\": {}}}", quoted(argument.fill_file));
+  if (argument.fill == spec::Fill::Constant) return fmt::format("{{\"value\": {}}}", argument.fill_value);
+  return argument.fill == spec::Fill::Zeros ? "\"zeros\"" : argument.fill == spec::Fill::Ones ? "\"ones\"" : "";
+}
+
 std::string buffer_json(const ImportedArgument& argument) {
-  static constexpr std::array<const char*, 4> kFills{"uniform", "integers", "zeros", "ones"};
   std::string text = fmt::format("{}{}: {{\"type\": \"{}\", \"count\": {}", comment(argument.remark), quoted(argument.name),
                                  type_name(argument), expression_json(argument.count));
-  const bool filled = argument.role != Role::Output;
+  const std::string fill = argument.role == Role::Output ? "" : fill_json(argument);
   if (argument.role == Role::Both) text += ", \"input\": true";
   if (argument.role != Role::Input) text += ", \"output\": true";
-  if (filled && argument.fill != spec::Fill::Uniform)
-    text += fmt::format(", \"fill\": \"{}\"", kFills[static_cast<std::size_t>(argument.fill)]);
+  if (!fill.empty()) text += fmt::format(", \"fill\": {}", fill);
   if (argument.constant_memory) text += ", \"memory\": \"constant\"";
   if (argument.align_bytes > 0) text += fmt::format(", \"align\": {}", argument.align_bytes);
   return text + "}";
@@ -101,6 +105,12 @@ std::string launch_json(const ImportedKernel& kernel) {
 }
 
 std::string reference_json(const ImportedReference& reference) {
+  if (!reference.outputs.empty()) {
+    std::vector<std::string> outputs;
+    for (const auto& [name, file] : reference.outputs) outputs.push_back(fmt::format("{}: {}", quoted(name), quoted(file)));
+    return fmt::format("{{\n    \"outputs\": {{{}}},\n    \"tolerance\": {{\"relative\": {}, \"absolute\": {}}}\n  }}", joined(outputs),
+                       reference.relative, reference.absolute);
+  }
   if (reference.kernel.empty()) return "\"none\"";
   return fmt::format("{{\n    \"launches\": [{{\"kernel\": {}, \"grid\": {}, \"block\": {}, \"args\": [{}]}}]\n  }}",
                      quoted(reference.kernel), dimensions_json(reference.grid), dimensions_json(reference.block),

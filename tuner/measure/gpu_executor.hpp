@@ -90,7 +90,7 @@ class GpuExecutor {
   void restart();
   /// Sends the current problem to a worker that has just started.
   void send_prepare();
-  /// Of a message that says why the worker is lost: where the code of the reference did it, throws SpecError (the template).
+  /// `message` says why the worker is lost. Throws: SpecError (the template), where the code of the reference was the cause.
   void throw_of_reference(const nlohmann::json& message);
   /// Whether it can be sent while the worker is at another visit.
   [[nodiscard]] bool fits_behind(const VisitRequest& request) const;

@@ -1,9 +1,13 @@
+#include <fmt/core.h>
+
 #include "tuner/report/cpp_condition.hpp"
+#include "tuner/spec/value.hpp"
 
 namespace attune::report {
+namespace {
 
 // Whole numbers have 64 bits; what does not fit, or has no value, clears `ok`. No function of <cmath> is constexpr in C++17.
-const char* const kCppArithmetic = R"header(
+constexpr const char* kFunctions = R"header(
 inline constexpr std::int64_t kMost = 9223372036854775807, kLeast = -kMost - 1;
 
 template <class Number>
@@ -82,13 +86,18 @@ constexpr double log2(double x, bool& ok) {
   }
   return result;
 }
-constexpr std::int64_t size_of(std::string_view type, bool& ok) {
-  if (type == "i8" || type == "u8") return 1;
-  if (type == "i16" || type == "u16" || type == "f16" || type == "bf16") return 2;
-  if (type == "i32" || type == "u32" || type == "f32") return 4;
-  if (type == "i64" || type == "u64" || type == "f64") return 8;
-  return failed<std::int64_t>(ok);
-}
 )header";
+
+/// `sizeof` of a type by its name.
+std::string size_of() {
+  std::string text = "constexpr std::int64_t size_of(std::string_view type, bool& ok) {\n";
+  for (const std::string& name : spec::element_type_names())
+    text += fmt::format("  if (type == \"{}\") return {};\n", name, spec::size_bytes(spec::element_type(name)));
+  return text + "  return failed<std::int64_t>(ok);\n}\n";
+}
+
+}  // namespace
+
+std::string cpp_arithmetic() { return kFunctions + size_of(); }
 
 }  // namespace attune::report

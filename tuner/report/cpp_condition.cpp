@@ -66,7 +66,7 @@ class Translation {
   [[nodiscard]] std::string real(const CppExpression& e) const {
     return e.kind == Kind::Real ? e.text : fmt::format("static_cast<double>({})", integer(e));
   }
-  /// A call of one of kCppArithmetic, which may clear `ok`.
+  /// A call of a function of cpp_arithmetic, which may clear `ok`.
   [[nodiscard]] CppExpression call(const char* function, const CppExpression& a, const CppExpression& b) const {
     return {Kind::Integer, fmt::format("detail::{}({}, {}, ok)", function, integer(a), integer(b))};
   }

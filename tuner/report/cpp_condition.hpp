@@ -20,7 +20,7 @@ struct CppExpression {
 
 /// Writes the conditions of a template as C++ that says the same of `p` (the problem), `c` (the configuration) and `d` (the device).
 /// What cannot be computed (an overflow, a division by zero) clears the variable `ok` of the function that it stands in.
-/// The functions that it calls are kCppArithmetic.
+/// The functions that it calls are those of cpp_arithmetic.
 class CppConditions {
  public:
   /// Requires: both outlive this.
@@ -54,6 +54,6 @@ class CppConditions {
 [[nodiscard]] std::string cpp_truth(const CppExpression& expression);
 
 /// Functions of C++17 with the meaning of the expression language, in the namespace `detail` of a header.
-extern const char* const kCppArithmetic;
+[[nodiscard]] std::string cpp_arithmetic();
 
 }  // namespace attune::report

@@ -63,7 +63,7 @@ namespace detail {
 
 constexpr bool is_called(const Device& device, std::string_view text) { return device.name == text || device.architecture == text; }
 
-/// Of entries that are equally near the first in the table. `match` tells which it is; no entry: kDefault.
+/// Where several entries are equally near, the first in the table counts. `match` tells how it matched; no entry: kDefault.
 constexpr Selection find(std::string_view device, const Problem& problem) {
   Selection found{{}, Match::kDefault, nullptr};
   double least = 0;

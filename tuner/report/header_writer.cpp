@@ -35,7 +35,8 @@ class HeaderWriter {
     const std::string allowed = allowed_function(), defaults = default_function();  // tell what of devices and lets they need
     std::string text = fmt::format(kPreamble, kernel_.name, kernel_.name, kernel_.content_hash, table_.policy, name_space);
     text += problem_types() + configuration_types() + device_type();
-    text += fmt::format("\nnamespace detail {{\n{}{}{}\n}}  // namespace detail\n", kCppArithmetic, aliases(), conditions_.let_functions());
+    text +=
+        fmt::format("\nnamespace detail {{\n{}{}{}\n}}  // namespace detail\n", cpp_arithmetic(), aliases(), conditions_.let_functions());
     text += allowed + defaults + devices() + entries() + comparisons() + kHeaderSelector;
     return text + fmt::format("\n}}  // namespace {}\n", name_space);
   }

@@ -26,7 +26,8 @@ struct TunedTable {
   std::vector<std::string> left_out;  ///< rows that cannot be in a table, and why
 };
 
-/// Of results for the same problem on the same device the first database's counts. Unverified results are no part of it.
+/// Where several databases have a result for the same problem on the same device, that of the first counts. Unverified results are no part
+/// of it.
 [[nodiscard]] TunedTable tuned_table(const spec::KernelTemplate& kernel, const std::string& policy,
                                      const std::vector<const db::Database*>& databases);
 

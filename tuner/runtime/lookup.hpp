@@ -28,7 +28,7 @@ struct Wanted {
   std::string policy;
   bool unverified = false;  ///< Options::unverified
 };
-/// Of the best rows that count; nothing where none does.
+/// Returns the objective that best rows must have to count; nothing where none counts.
 [[nodiscard]] std::optional<std::string> objective_of(const spec::KernelTemplate& kernel, const Wanted& wanted);
 
 /// Walks the tiers: exact device and size, the device's nearest tuned size, a sibling device of the architecture, the

@@ -46,7 +46,8 @@ space::Ordinal Ranks::configuration_at(std::span<const double> point, space::Ord
   return inside;
 }
 
-/// Of those that are as near one at random; a step is the longer the fewer values its parameter has.
+/// Returns the nearest configuration of the space that differs from `at` in one parameter, at random where several are as near. A step is
+/// longer the fewer values its parameter has.
 std::optional<space::Ordinal> Ranks::nearest_by_one(spec::Configuration at, std::mt19937_64& random) const {
   std::optional<space::Ordinal> nearest;
   double least = 2;

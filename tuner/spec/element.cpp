@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include <bit>
 #include <cmath>
 
 namespace attune::spec {
@@ -10,65 +9,51 @@ namespace {
 
 std::uint64_t low_bits(int count) { return count == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1; }
 
-/// Exponent and mantissa of the IEEE-like 16-bit formats.
-double small_float(std::uint64_t bits, int exponent_bits, int mantissa_bits) {
-  const int exponent_mask = static_cast<int>(low_bits(exponent_bits));
-  const int exponent = static_cast<int>(bits >> mantissa_bits) & exponent_mask;
-  const auto mantissa = static_cast<double>(bits & low_bits(mantissa_bits));
-  const double sign = bits >> (exponent_bits + mantissa_bits) & 1 ? -1.0 : 1.0;
-  const int bias = exponent_mask / 2;
-  if (exponent == exponent_mask) return mantissa == 0 ? sign * HUGE_VAL : std::nan("");
-  if (exponent == 0) return sign * std::ldexp(mantissa, 1 - bias - mantissa_bits);
-  return sign * std::ldexp(mantissa + std::ldexp(1.0, mantissa_bits), exponent - bias - mantissa_bits);
-}
-
-int mantissa_bits(ElementType type) {
-  switch (type) {
-    case ElementType::F16:
-      return 10;
-    case ElementType::BF16:
-      return 7;
-    case ElementType::F32:
-      return 23;
-    default:
-      return 52;
+double number_of(const FloatFormat& format, std::uint64_t bits) {
+  const std::uint64_t exponents = low_bits(format.exponent_bits), mantissas = low_bits(format.mantissa_bits);
+  const std::uint64_t exponent = bits >> format.mantissa_bits & exponents, mantissa = bits & mantissas;
+  const double sign = bits >> (format.exponent_bits + format.mantissa_bits) & 1 ? -1.0 : 1.0;
+  if (exponent == exponents) {
+    if (format.infinities) return mantissa == 0 ? sign * HUGE_VAL : std::nan("");
+    if (mantissa == mantissas) return std::nan("");
   }
-}
-
-std::uint64_t infinity_bits(ElementType type) {
-  const int width = 8 * size_bytes(type);
-  return low_bits(width - 1) & ~low_bits(mantissa_bits(type));
+  const int lowest_bit = 1 - static_cast<int>(exponents / 2) - format.mantissa_bits;  // of the smallest normal number, and all below it
+  if (exponent == 0) return sign * std::ldexp(static_cast<double>(mantissa), lowest_bit);
+  return sign * std::ldexp(static_cast<double>(mantissa + mantissas + 1), static_cast<int>(exponent) - 1 + lowest_bit);
 }
 
 std::uint64_t sign_bit(ElementType type) { return std::uint64_t{1} << (8 * size_bytes(type) - 1); }
+/// Without the sign: the bits of the largest magnitude, and of what stands above all numbers.
+std::uint64_t largest_bits(ElementType type, const FloatFormat& format) {
+  return format.infinities ? ((sign_bit(type) - 1) & ~low_bits(format.mantissa_bits)) - 1 : sign_bit(type) - 2;
+}
+std::uint64_t unbounded_bits(ElementType type, const FloatFormat& format) {
+  return largest_bits(type, format) + (format.infinities ? 1 : 0);
+}
 
 }  // namespace
 
-bool is_floating(ElementType type) {
-  return type == ElementType::F16 || type == ElementType::BF16 || type == ElementType::F32 || type == ElementType::F64;
-}
-
-bool is_signed(ElementType type) {
-  return is_floating(type) || type == ElementType::I8 || type == ElementType::I16 || type == ElementType::I32 || type == ElementType::I64;
-}
-
-double unit_roundoff(ElementType type) { return std::ldexp(1.0, -mantissa_bits(type) - 1); }
+double unit_roundoff(ElementType type) { return std::ldexp(1.0, -float_format(type).value().mantissa_bits - 1); }
 
 std::uint64_t highest_bits(ElementType type) {
-  if (is_floating(type)) return infinity_bits(type);
+  if (const auto format = float_format(type)) return unbounded_bits(type, *format);
   const std::uint64_t all = low_bits(8 * size_bytes(type));
   return is_signed(type) ? all & ~sign_bit(type) : all;
 }
 
 std::uint64_t lowest_bits(ElementType type) {
-  if (is_floating(type)) return infinity_bits(type) | sign_bit(type);
+  if (const auto format = float_format(type)) return unbounded_bits(type, *format) | sign_bit(type);
   return is_signed(type) ? sign_bit(type) : 0;
 }
 
-std::uint64_t highest_finite_bits(ElementType type) { return is_floating(type) ? infinity_bits(type) - 1 : highest_bits(type); }
+std::uint64_t highest_finite_bits(ElementType type) {
+  const auto format = float_format(type);
+  return format ? largest_bits(type, *format) : highest_bits(type);
+}
 
 std::uint64_t lowest_finite_bits(ElementType type) {
-  return is_floating(type) ? (infinity_bits(type) - 1) | sign_bit(type) : lowest_bits(type);
+  const auto format = float_format(type);
+  return format ? largest_bits(type, *format) | sign_bit(type) : lowest_bits(type);
 }
 
 std::uint64_t extend(ElementType type, std::uint64_t bits) {
@@ -78,18 +63,7 @@ std::uint64_t extend(ElementType type, std::uint64_t bits) {
 }
 
 double to_double(ElementType type, std::uint64_t bits) {
-  switch (type) {
-    case ElementType::F16:
-      return small_float(bits, 5, 10);
-    case ElementType::BF16:
-      return small_float(bits, 8, 7);
-    case ElementType::F32:
-      return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
-    case ElementType::F64:
-      return std::bit_cast<double>(bits);
-    default:
-      break;
-  }
+  if (const auto format = float_format(type)) return number_of(*format, bits);
   const std::uint64_t extended = extend(type, bits);
   return is_signed(type) ? static_cast<double>(static_cast<std::int64_t>(extended)) : static_cast<double>(extended);
 }

@@ -6,13 +6,11 @@
 
 namespace attune::spec {
 
-[[nodiscard]] bool is_floating(ElementType type);
-[[nodiscard]] bool is_signed(ElementType type);
 /// Half the distance from 1 to the next number. Requires: a floating type.
 [[nodiscard]] double unit_roundoff(ElementType type);
 
-/// Raw bits, zero-extended. Unbounded: infinities of floating types; finite: the largest magnitudes. Integer types have
-/// only their limits.
+/// Raw bits, zero-extended. Unbounded: infinities of floating types that have them; finite: the largest magnitudes. Others have only
+/// their limits.
 [[nodiscard]] std::uint64_t highest_bits(ElementType type);
 [[nodiscard]] std::uint64_t lowest_bits(ElementType type);
 [[nodiscard]] std::uint64_t highest_finite_bits(ElementType type);

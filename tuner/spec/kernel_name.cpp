@@ -6,9 +6,11 @@
 #include <cctype>
 #include <filesystem>
 #include <set>
+#include <utility>
 
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/includes.hpp"
+#include "tuner/spec/kernel_name_parts.hpp"
 #include "tuner/spec/macros.hpp"
 #include "tuner/spec/spec_limits.hpp"
 #include "tuner/spec/template_parser.hpp"
@@ -82,24 +84,17 @@ void TemplateParser::read_kernel_name(const JsonNode& node, LaunchSpec& launch) 
   launch.kernel_position = node.position;
   if (text.size() > kMostKernelBytes)
     fail(node.position, fmt::format("the kernel '{}...' is longer than {} characters", text.substr(0, 32), kMostKernelBytes));
-  const std::size_t open = std::min(text.find('<'), text.size());
-  launch.kernel = text.substr(0, open);
-  while (launch.kernel.ends_with(' ')) launch.kernel.pop_back();
-  for (std::size_t begin = 0; begin <= launch.kernel.size();) {
-    const std::size_t end = std::min(launch.kernel.find("::", begin), launch.kernel.size());
-    check_identifier(launch.kernel.substr(begin, end - begin), "the kernel's name", node.position);
-    begin = end + (end < launch.kernel.size() ? 2 : 1);
-  }
-  if (open == text.size()) return;
-  if (numbers_choices_) fail(node.position, "a reference's kernels are extern \"C\" functions, no templates");
-  if (text.back() != '>')
-    fail(node.position, fmt::format("the kernel '{}' has no '>' at the end of its template arguments; write e.g. gemm<T, 64>", text));
-  const auto parts = parts_of(text.substr(open + 1, text.size() - open - 2));
+  if (numbers_choices_ && text.find('<') != std::string::npos)
+    fail(node.position, "a reference's kernels are extern \"C\" functions, no templates");
+  KernelNameParts name = cut_kernel_name(text, node.position, "gemm<T, 64>");
+  launch.kernel = std::move(name.function);
+  if (!name.list) return;
+  const auto parts = parts_of(*name.list);
   if (parts.size() > kMostTemplateArguments)
     fail(node.position, fmt::format("the kernel '{}' has more than {} template arguments", launch.kernel, kMostTemplateArguments));
   for (const auto& [argument, place] : parts) {
     SourcePosition position = node.inside();
-    position.column += static_cast<int>(open + 1 + place);
+    position.column += static_cast<int>(name.list_offset + place);
     launch.template_arguments.push_back(read_template_argument(argument, position));
   }
 }

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "tuner/spec/data_file.hpp"
 #include "tuner/spec/expression.hpp"
 #include "tuner/spec/value.hpp"
 
@@ -47,16 +48,27 @@ struct Constraint {
   Expression expression;
 };
 
-enum class Fill { Uniform, Integers, Zeros, Ones };  ///< how tuning fills a buffer (Uniform: (-1,1) or small ints)
+/// How tuning fills a buffer. Uniform: (-1, 1) or small integers; Index: 0, 1, ...; Permutation: those in another order; Range: random
+/// numbers from one bound up to another; Offsets: where rows begin that divide so many elements; Constant: a number.
+enum class Fill { Uniform, Integers, Zeros, Ones, Index, Permutation, Range, Offsets, Constant };
 enum class WorkspaceInit { None, ZeroOnce, ZeroEach };
 enum class Memory { Global, Constant };
+
+/// Where the template names an array in a file.
+struct DataUse {
+  std::string file;
+  SourcePosition position;
+};
 
 struct BufferSpec {
   std::string name;
   std::string type;  ///< a type axis ("T"), a `types` alias, or an element type ("f32")
-  Expression count;  ///< elements
+  Expression count;  ///< of vectors or structs of `lanes` elements each
+  int lanes = 1;
   Fill fill = Fill::Uniform;
-  bool input = false;  ///< filled before the call (default for buffers neither output nor workspace)
+  std::vector<Expression> fill_bounds;  ///< Range: from, and below; Offsets: how many elements are divided; Constant: the number
+  std::optional<DataUse> data;          ///< of an input: what it is filled with instead
+  bool input = false;                   ///< filled before the call (default for buffers neither output nor workspace)
   bool output = false;
   bool workspace = false;
   bool may_change = false;  ///< of a pure input: what the kernel leaves in it is nobody's concern
@@ -132,8 +144,8 @@ struct ReferenceDefinition;  // reference_definition.hpp
 /// How far an output may be off what a plain kernel wrote: |got - wanted| <= relative * (|wanted| + mean of |wanted|) + absolute, where the
 /// first is of floating types only. A share of the elements may be anything.
 struct Tolerance {
-  /// None: 64 units in the last place of the output's type, times the square root of ReferenceSpec::terms, which errors of rounding grow
-  /// with; but 0 where there is an `absolute`.
+  /// None: 64 units in the last place of the output's type (2 of one of 8 bits), times the square root of ReferenceSpec::terms, which
+  /// errors of rounding grow with; but 0 where there is an `absolute`.
   std::optional<double> relative = std::nullopt;
   double absolute = 0;
   double mismatches = 0;  ///< a share, below 1
@@ -141,18 +153,20 @@ struct Tolerance {
 
 /// What a result is checked against. Defined: a reference.json, one that is built in or the template's own, which says what it needs of a
 /// template and which values of its axes it leaves to launches of the template.
-/// Kernel: launches of a plain kernel in the same sources that writes the same outputs. None: records are unverified.
+/// Kernel: launches of a plain kernel in the same sources that writes the same outputs. Files: arrays that outputs must be. None: records
+/// are unverified.
 struct ReferenceSpec {
-  enum class Kind { None, Defined, Kernel } kind = Kind::None;
+  enum class Kind { None, Defined, Kernel, Files } kind = Kind::None;
   std::shared_ptr<const ReferenceDefinition> definition = {};  ///< where it is Defined
   std::string builtin = {};                                    ///< the name of one that is built in
   std::map<std::string, std::string> files = {};               ///< of the template's own: file name -> bytes
   std::vector<int> inputs = {}, outputs = {};                  ///< Defined: the template's buffer for each of its own; -1: it has none
   std::vector<std::string> parameters = {};                    ///< Defined: those that the right answer depends on
   std::vector<StepSpec> steps = {};                  ///< Kernel: the reference; Defined: for the problems that it leaves, else empty
-  Tolerance tolerance = {};                          ///< Kernel: of every output that `tolerances` does not name
-  std::map<std::string, Tolerance> tolerances = {};  ///< Kernel: by output
-  std::optional<Expression> terms = {};              ///< Kernel: how many terms an element of an output sums
+  std::map<std::string, DataUse> wanted = {};        ///< Files: by output; others may be anything
+  Tolerance tolerance = {};                          ///< Kernel, Files: of every output that `tolerances` does not name
+  std::map<std::string, Tolerance> tolerances = {};  ///< the same by output
+  std::optional<Expression> terms = {};              ///< Kernel, Files: how many terms an element of an output sums
 };
 
 struct WorkSpec {
@@ -176,9 +190,11 @@ struct KernelTemplate {
   std::string summary;
   std::string macro_prefix = "ATTUNE_";
   std::vector<SourceSpec> sources;
-  std::map<std::string, std::string> files;  ///< file name -> bytes: every source named above, and what they include
-  bool includes_files = false;               ///< whether any of them includes another
-  std::vector<ProblemAxis> problem;          ///< in declaration order
+  std::map<std::string, std::string>
+      files;  ///< file name -> bytes: every source, what they include, and for `data` the line that stands for it
+  std::map<std::string, DataFile> data;  ///< by file name, beside template.json
+  bool includes_files = false;           ///< whether any of them includes another
+  std::vector<ProblemAxis> problem;      ///< in declaration order
   /// Types that follow from others: "types": {"A": {"by": "T", "map": {"i8": "i32"}, "else": "T"}}.
   struct TypeAlias {
     std::string name;
@@ -231,6 +247,10 @@ struct Configuration {
 [[nodiscard]] const Value& value_of(const KernelTemplate& kernel, const Configuration& configuration, std::size_t parameter);
 /// Whether there are right answers to compare with.
 [[nodiscard]] inline bool has_reference(const KernelTemplate& kernel) { return kernel.reference.kind != ReferenceSpec::Kind::None; }
+/// Whether tuning takes data from files, which are of one problem's sizes.
+[[nodiscard]] bool uses_data_files(const KernelTemplate& kernel);
+/// Where the template's file of this name lies. Requires: it was read from a folder.
+[[nodiscard]] std::filesystem::path data_path(const KernelTemplate& kernel, const std::string& file);
 /// Whether the configuration's code serves only the sizes that it was compiled for.
 [[nodiscard]] bool is_specialised(const KernelTemplate& kernel, const Configuration& configuration);
 /// The same without specialisation on sizes: what stands in for it at other sizes.

@@ -69,16 +69,23 @@ class Resolver {
   Resolver(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration, const DeviceInfo& device)
       : kernel_(kernel), problem_(problem), device_(device), scope_(make_scope(kernel, problem, configuration, device)) {}
 
+  /// Throws: LimitError where the device cannot make one of the launches.
   LaunchPlan run(const std::vector<StepSpec>& steps) {
+    auto plan = run_if_launchable(steps);
+    if (!plan) throw LimitError(*exceeded_);
+    return *std::move(plan);
+  }
+
+  /// Nothing where the device cannot make one of the launches.
+  std::optional<LaunchPlan> run_if_launchable(const std::vector<StepSpec>& steps) {
     for (const BufferSpec& buffer : kernel_.buffers) plan_.buffers.push_back(resolve_buffer(buffer));
     for (const ScalarSpec& scalar : kernel_.scalars) plan_.scalars.push_back(resolve_scalar(kernel_, problem_, scalar));
     for (const StepSpec& step : steps) {
       if (const MemsetSpec* memset = std::get_if<MemsetSpec>(&step)) {
-        if (!memset->condition || memset->condition->truth(scope_)) {
+        if (!memset->condition || memset->condition->truth(scope_))
           plan_.steps.emplace_back(ResolvedMemset{buffer_index(memset->buffer), memset->byte});
-        }
-      } else {
-        resolve_repeats(std::get<LaunchSpec>(step));
+      } else if (!resolve_repeats(std::get<LaunchSpec>(step))) {
+        return std::nullopt;
       }
     }
     const StatedWork work = stated_work(kernel_, scope_);
@@ -88,9 +95,11 @@ class Resolver {
   }
 
  private:
-  [[noreturn]] static void limit(const Expression& expression, const std::string& message) {
+  /// Always false, which is what every step returns where the device cannot make a launch: nothing behind it is read.
+  bool refuse(const Expression& expression, const std::string& message) {
     const SourcePosition& at = expression.position();
-    throw LimitError(at.file, at.line, at.column, fmt::format("{} (\"{}\")", message, expression.text()));
+    exceeded_.emplace(at.file, at.line, at.column, fmt::format("{} (\"{}\")", message, expression.text()));
+    return false;
   }
 
   [[nodiscard]] int buffer_index(const std::string& name) const {
@@ -115,107 +124,108 @@ class Resolver {
                           spec.init,
                           spec.memory,
                           spec.align_bytes};
-    const std::int64_t element_bytes = size_bytes(buffer.type);
-    if (buffer.count < 0) {
+    const std::int64_t element_bytes = std::int64_t{spec.lanes} * size_bytes(buffer.type);
+    if (buffer.count < 0)
       fail(spec.count.position(), fmt::format("the count of the buffer '{}' is {} (\"{}\")", spec.name, buffer.count, spec.count.text()));
-    }
-    if (buffer.count > kMaximumBytes / element_bytes) {
+    if (buffer.count > kMaximumBytes / element_bytes)
       fail(spec.count.position(),
            fmt::format("the buffer '{}' of {} elements passes 2^48 bytes (\"{}\")", spec.name, buffer.count, spec.count.text()));
-    }
     buffer.bytes = buffer.count * element_bytes;
+    buffer.count *= spec.lanes;
     return buffer;
   }
 
-  void resolve_repeats(const LaunchSpec& spec) {
+  bool resolve_repeats(const LaunchSpec& spec) {
     if (!spec.repeat) return resolve_launch(spec, scope_);
     const std::int64_t count = spec.repeat->count.integer(scope_);
-    if (count < 0 || count > kMaximumRepeats) {
+    if (count < 0 || count > kMaximumRepeats)
       fail(spec.repeat->count.position(),
            fmt::format("the repeat count is {}; it must be 0 to {} (\"{}\")", count, kMaximumRepeats, spec.repeat->count.text()));
-    }
     for (std::int64_t index = 0; index < count; ++index) {
-      resolve_launch(spec,
-                     [&, index](std::string_view name) { return name == spec.repeat->index ? std::optional<Value>(index) : scope_(name); });
+      const auto repeated = [&, index](std::string_view name) {
+        return name == spec.repeat->index ? std::optional<Value>(index) : scope_(name);
+      };
+      if (!resolve_launch(spec, repeated)) return false;
     }
+    return true;
   }
 
-  void resolve_launch(const LaunchSpec& spec, const Scope& scope) {
+  bool resolve_launch(const LaunchSpec& spec, const Scope& scope) {
     unrolled_ += 1 + spec.arguments.size();
     if (unrolled_ > kMaximumUnrolled) {
       const SourcePosition& at = spec.grid.front().position();
       fail(at, fmt::format("the launches and their arguments, each as often as it is repeated, are more than {}; repeat fewer",
                            kMaximumUnrolled));
     }
-    if (spec.condition && !spec.condition->truth(scope)) return;
+    if (spec.condition && !spec.condition->truth(scope)) return true;
     ResolvedLaunch launch;
     launch.kernel = kernel_name(kernel_, spec, problem_, scope);
     unrolled_ += launch.kernel.size() / kMostNameBytes;
-    launch.grid = dimensions(spec.grid, scope, "grid", {2147483647, 65535, 65535}, {1, 1, 1});
-    launch.block = dimensions(spec.block, scope, "block", {1024, 1024, 64}, {1, 1, 1});
+    if (!dimensions(spec.grid, scope, "grid", {2147483647, 65535, 65535}, launch.grid)) return false;
+    if (!dimensions(spec.block, scope, "block", {1024, 1024, 64}, launch.block)) return false;
     const std::uint64_t threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
-    if (threads > static_cast<std::uint64_t>(device_.max_threads_per_block)) {
-      limit(spec.block.front(),
-            fmt::format("the block of {} threads exceeds the device's limit of {}", threads, device_.max_threads_per_block));
-    }
-    resolve_cluster(spec, scope, launch);
-    if (spec.shared_bytes) launch.shared_bytes = shared(*spec.shared_bytes, scope);
+    if (threads > static_cast<std::uint64_t>(device_.max_threads_per_block))
+      return refuse(spec.block.front(),
+                    fmt::format("the block of {} threads exceeds the device's limit of {}", threads, device_.max_threads_per_block));
+    if (!resolve_cluster(spec, scope, launch)) return false;
+    if (spec.shared_bytes && !resolve_shared(*spec.shared_bytes, scope, launch)) return false;
     launch.cooperative = spec.cooperative;
-    if (spec.cooperative && !device_.cooperative_launch) {
-      limit(spec.grid.front(), fmt::format("the cooperative launch of '{}' exceeds the device's abilities", spec.kernel));
-    }
+    if (spec.cooperative && !device_.cooperative_launch)
+      return refuse(spec.grid.front(), fmt::format("the cooperative launch of '{}' exceeds the device's abilities", spec.kernel));
     launch.dependent = spec.dependent && spec.dependent->truth(scope);
-    if (launch.dependent && plan_.steps.empty()) {
-      limit(*spec.dependent, fmt::format("the dependent launch of '{}' is the first step here: it would overlap the caller's work; let the "
-                                         "condition not hold where no step is before it",
-                                         spec.kernel));
-    }
-    if (launch.dependent && device_.compute_capability < 90) {
-      limit(*spec.dependent, fmt::format("the dependent launch of '{}' exceeds the device's abilities", spec.kernel));
-    }
+    if (launch.dependent && plan_.steps.empty())
+      return refuse(*spec.dependent,
+                    fmt::format("the dependent launch of '{}' is the first step here: it would overlap the caller's work; let the "
+                                "condition not hold where no step is before it",
+                                spec.kernel));
+    if (launch.dependent && device_.compute_capability < 90)
+      return refuse(*spec.dependent, fmt::format("the dependent launch of '{}' exceeds the device's abilities", spec.kernel));
     for (const ArgumentSpec& argument : spec.arguments) launch.arguments.push_back(resolve_argument(argument, spec, scope));
     plan_.steps.emplace_back(std::move(launch));
+    return true;
   }
 
-  static std::array<std::uint32_t, 3> dimensions(const std::vector<Expression>& expressions, const Scope& scope, const char* what,
-                                                 const std::array<std::int64_t, 3>& limits, std::array<std::uint32_t, 3> result) {
+  /// Those that are not stated stay as they are.
+  bool dimensions(const std::vector<Expression>& expressions, const Scope& scope, const char* what,
+                  const std::array<std::int64_t, 3>& limits, std::array<std::uint32_t, 3>& result) {
     static constexpr std::array<char, 3> kNames = {'x', 'y', 'z'};
     for (std::size_t i = 0; i < expressions.size(); ++i) {
       const std::int64_t value = expressions[i].integer(scope);
-      if (value < 1) limit(expressions[i], fmt::format("{}.{} is {}; the device's limits are 1 to {}", what, kNames[i], value, limits[i]));
-      if (value > limits[i]) {
-        limit(expressions[i], fmt::format("{}.{} of {} exceeds the device's limit of {}", what, kNames[i], value, limits[i]));
-      }
+      if (value < 1)
+        return refuse(expressions[i], fmt::format("{}.{} is {}; the device's limits are 1 to {}", what, kNames[i], value, limits[i]));
+      if (value > limits[i])
+        return refuse(expressions[i], fmt::format("{}.{} of {} exceeds the device's limit of {}", what, kNames[i], value, limits[i]));
       result[i] = static_cast<std::uint32_t>(value);
     }
-    return result;
+    return true;
   }
 
-  void resolve_cluster(const LaunchSpec& spec, const Scope& scope, ResolvedLaunch& launch) const {
-    if (spec.cluster.empty() || (spec.cluster_condition && !spec.cluster_condition->truth(scope))) return;
+  bool resolve_cluster(const LaunchSpec& spec, const Scope& scope, ResolvedLaunch& launch) {
+    if (spec.cluster.empty() || (spec.cluster_condition && !spec.cluster_condition->truth(scope))) return true;
     const Expression& first = spec.cluster.front();
-    if (device_.compute_capability < 90) {
-      limit(first, fmt::format("a cluster exceeds the abilities of {}: clusters begin with sm_90", device_.architecture));
-    }
-    launch.cluster = dimensions(spec.cluster, scope, "cluster", {16, 16, 16}, {1, 1, 1});
+    if (device_.compute_capability < 90)
+      return refuse(first, fmt::format("a cluster exceeds the abilities of {}: clusters begin with sm_90", device_.architecture));
+    launch.cluster = {1, 1, 1};
+    if (!dimensions(spec.cluster, scope, "cluster", {16, 16, 16}, launch.cluster)) return false;
     const std::uint64_t blocks = std::uint64_t{launch.cluster[0]} * launch.cluster[1] * launch.cluster[2];
-    if (blocks > kMostClusterBlocks) {
-      limit(first, fmt::format("a cluster of {} blocks exceeds the limit of {} of every device", blocks, kMostClusterBlocks));
-    }
+    if (blocks > kMostClusterBlocks)
+      return refuse(first, fmt::format("a cluster of {} blocks exceeds the limit of {} of every device", blocks, kMostClusterBlocks));
     for (std::size_t i = 0; i < 3; ++i) {
-      if (launch.grid[i] % launch.cluster[i] != 0) {
-        limit(first, fmt::format("the grid of {} blocks is no multiple of the cluster's {}; the device's limits ask for whole clusters",
-                                 launch.grid[i], launch.cluster[i]));
-      }
+      if (launch.grid[i] % launch.cluster[i] != 0)
+        return refuse(first,
+                      fmt::format("the grid of {} blocks is no multiple of the cluster's {}; the device's limits ask for whole clusters",
+                                  launch.grid[i], launch.cluster[i]));
     }
+    return true;
   }
 
-  [[nodiscard]] std::uint32_t shared(const Expression& expression, const Scope& scope) const {
+  bool resolve_shared(const Expression& expression, const Scope& scope, ResolvedLaunch& launch) {
     const std::int64_t bytes = expression.integer(scope);
-    if (bytes < 0 || bytes > device_.shared_optin_bytes) {
-      limit(expression, fmt::format("{} bytes of shared memory exceed the device's limit of {}", bytes, device_.shared_optin_bytes));
-    }
-    return static_cast<std::uint32_t>(bytes);
+    if (bytes < 0 || bytes > device_.shared_optin_bytes)
+      return refuse(expression,
+                    fmt::format("{} bytes of shared memory exceed the device's limit of {}", bytes, device_.shared_optin_bytes));
+    launch.shared_bytes = static_cast<std::uint32_t>(bytes);
+    return true;
   }
 
   /// Types and choices pass as their numbers; only the kernels of references take them.
@@ -249,6 +259,7 @@ class Resolver {
   Scope scope_;
   LaunchPlan plan_;
   std::size_t unrolled_ = 0;
+  std::optional<LimitError> exceeded_;
 };
 
 }  // namespace
@@ -315,6 +326,11 @@ std::vector<const ResolvedLaunch*> launches_of(const LaunchPlan& plan) {
 
 LaunchPlan resolve(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
   return Resolver(kernel, problem, configuration, device).run(kernel.steps);
+}
+
+std::optional<LaunchPlan> resolve_if_launchable(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
+                                                const DeviceInfo& device) {
+  return Resolver(kernel, problem, configuration, device).run_if_launchable(kernel.steps);
 }
 
 LaunchPlan resolve_steps(const KernelTemplate& kernel, const std::vector<StepSpec>& steps, const Problem& problem,

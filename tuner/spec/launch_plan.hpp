@@ -1,6 +1,7 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -50,6 +51,8 @@ struct ResolvedBuffer {
   WorkspaceInit init = WorkspaceInit::None;
   Memory memory = Memory::Global;
   int align_bytes = 0;
+  std::array<double, 2> fill_bounds =
+      {};  ///< of a Range: from, and below; of Offsets and Constant: the second; data_buffers of verify says them
 };
 
 struct ResolvedArgument {
@@ -104,6 +107,9 @@ struct LaunchPlan {
 /// template.json; UsageError when the problem lacks an axis.
 [[nodiscard]] LaunchPlan resolve(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
                                  const DeviceInfo& device);
+/// The same; nothing in place of a LimitError, for callers that ask whether there is a launch.
+[[nodiscard]] std::optional<LaunchPlan> resolve_if_launchable(const KernelTemplate& kernel, const Problem& problem,
+                                                              const Configuration& configuration, const DeviceInfo& device);
 /// The steps of the reference's own kernel, over the same buffers.
 [[nodiscard]] LaunchPlan resolve_reference(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
                                            const DeviceInfo& device);

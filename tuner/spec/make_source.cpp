@@ -33,10 +33,10 @@ class Prelude {
   Prelude(std::string_view prefix, Headers& headers) : prefix_(prefix), headers_(headers) {}
 
   void add_type(const std::string& name, const std::vector<std::string>& possible, const std::string& chosen) {
-    if (chosen == "f16") headers_.add("<cuda_fp16.h>");
-    if (chosen == "bf16") headers_.add("<cuda_bf16.h>");
+    const ElementType type = element_type(chosen);
+    if (const std::string_view header = cuda_header(type); !header.empty()) headers_.add(header);
     const std::string alias = type_alias_name(prefix_, name);
-    types_ += fmt::format("using {} = {};\n", alias, cuda_name(element_type(chosen)));
+    types_ += fmt::format("using {} = {};\n", alias, cuda_name(type));
     // A second spelling, so that every name of template.json has its macro; without a prefix both are one.
     if (!prefix_.empty()) macros_ += fmt::format("#define {} {}\n", macro_name(prefix_, name), alias);
     add_flags(name, possible, chosen);

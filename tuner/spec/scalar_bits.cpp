@@ -9,38 +9,25 @@
 namespace attune::spec {
 namespace {
 
-/// IEEE half from double, round to nearest even; the caller has excluded overflow.
-std::uint16_t half_bits(double value) {
-  const std::uint16_t sign = std::signbit(value) ? 0x8000U : 0U;
+/// Rounds to nearest, ties to even, once. Requires: no larger than the format's largest.
+std::uint64_t rounded_bits(double value, const FloatFormat& format) {
+  const int width = format.exponent_bits + format.mantissa_bits;
+  const std::uint64_t sign = std::signbit(value) ? std::uint64_t{1} << width : 0;
   const double magnitude = std::fabs(value);
   if (magnitude == 0) return sign;
   int exponent = 0;
-  std::frexp(magnitude, &exponent);                     // magnitude = [0.5, 1) * 2^exponent
-  const int lowest_bit = std::max(exponent - 11, -24);  // 11 significant bits, or the subnormal step 2^-24
-  const auto steps = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(magnitude, -lowest_bit)));
-  // A normal number is (1024 + mantissa) steps; a carry out of the mantissa runs into the exponent, as it should.
-  const std::uint32_t bits = lowest_bit == -24 ? steps : (static_cast<std::uint32_t>(lowest_bit + 24) << 10) + steps;
-  return static_cast<std::uint16_t>(sign | bits);
-}
-
-/// bfloat16 is the upper half of a float; rounding once from double needs the float's sticky bit, so it rounds to odd.
-std::uint16_t bfloat_bits(double value) {
-  auto single = static_cast<float>(value);
-  std::uint32_t bits = std::bit_cast<std::uint32_t>(single);
-  if (static_cast<double>(single) != value) {
-    if (std::fabs(static_cast<double>(single)) > std::fabs(value)) --bits;  // towards zero
-    bits |= 1U;
-  }
-  return static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16);
+  std::frexp(magnitude, &exponent);                                                        // magnitude = [0.5, 1) * 2^exponent
+  const int subnormal_bit = 2 - (1 << (format.exponent_bits - 1)) - format.mantissa_bits;  // what the last bit of those is worth
+  const int last_bit = std::max(exponent - 1 - format.mantissa_bits, subnormal_bit);
+  const auto steps = static_cast<std::uint64_t>(std::nearbyint(std::ldexp(magnitude, -last_bit)));
+  // A normal number is (2^mantissa_bits + mantissa) steps; a carry out of the mantissa runs into the exponent, as it should.
+  return sign | ((static_cast<std::uint64_t>(last_bit - subnormal_bit) << format.mantissa_bits) + steps);
 }
 
 std::optional<std::uint64_t> float_bits(double value, ElementType type) {
   if (type == ElementType::F64) return std::bit_cast<std::uint64_t>(value);
-  const double largest = type == ElementType::F16 ? 65504.0 : type == ElementType::BF16 ? 3.3895313892515355e38 : 3.4028234663852886e38;
-  if (!(std::fabs(value) <= largest)) return std::nullopt;
-  if (type == ElementType::F16) return half_bits(value);
-  if (type == ElementType::BF16) return bfloat_bits(value);
-  return std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  const double largest = to_double(type, highest_finite_bits(type));
+  return std::fabs(value) <= largest ? std::optional(rounded_bits(value, float_format(type).value())) : std::nullopt;
 }
 
 std::optional<std::int64_t> as_integer(const Value& value) {

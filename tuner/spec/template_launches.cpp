@@ -1,6 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
 
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/macros.hpp"
@@ -11,8 +14,6 @@
 
 namespace attune::spec {
 namespace {
-
-constexpr int kMaximumAlignment = 256;  ///< what device allocations promise
 
 constexpr unsigned kArgumentKinds = static_cast<unsigned>(NameKind::Buffer) | static_cast<unsigned>(NameKind::Scalar) |
                                     static_cast<unsigned>(NameKind::Size) | static_cast<unsigned>(NameKind::Let) |
@@ -31,106 +32,6 @@ std::string TemplateParser::read_type(const JsonNode& node, const std::string& w
   std::vector<std::string> known = names_.names(static_cast<unsigned>(NameKind::TypeAxis) | static_cast<unsigned>(NameKind::TypeAlias));
   for (const std::string& type : element_type_names()) known.push_back(type);
   return known[read_word(node, what, known)];
-}
-
-void TemplateParser::read_buffers(const JsonNode& node) {
-  for (const JsonNode::Member& member : node.object("\"buffers\"")) {
-    kernel_.buffers.push_back(read_buffer(member));
-    names_.add(member.key, NameKind::Buffer, member.position);
-  }
-  if (std::none_of(kernel_.buffers.begin(), kernel_.buffers.end(), [](const BufferSpec& b) { return b.output; })) {
-    fail(node.position, R"(no buffer is an output, so nothing could be verified; mark one with "output": true)");
-  }
-}
-
-BufferSpec TemplateParser::read_buffer(const JsonNode::Member& member) {
-  const std::string what = fmt::format("the buffer '{}'", member.key);
-  if (member.value.find("init") != nullptr) {
-    fail(member.value.find("init")->position, fmt::format(R"({} has "init" beside "workspace"; write "workspace": {{"init": ...}})", what));
-  }
-  const ObjectReader reader(member.value, what, {"type", "count", "fill", "input", "output", "workspace", "may_change", "memory", "align"});
-  BufferSpec buffer;
-  buffer.name = member.key;
-  buffer.type = read_type(reader.require("type", "give its element type"), "the type of " + what);
-  buffer.count = read_expression(reader.require("count", "give the number of its elements"), "the count of " + what, visibility::kGeometry);
-  read_buffer_role(reader, member.value, buffer);
-  read_buffer_memory(reader, buffer);
-  return buffer;
-}
-
-void TemplateParser::read_buffer_role(const ObjectReader& reader, const JsonNode& node, BufferSpec& buffer) {
-  if (const JsonNode* output = reader.find("output")) buffer.output = output->boolean("\"output\"");
-  if (const JsonNode* workspace = reader.find("workspace")) {
-    if (workspace->kind == JsonNode::Kind::Object) {
-      const ObjectReader scratch(*workspace, "\"workspace\"", {"init"});
-      const JsonNode& init = scratch.require("init", R"(say "none", "zero_once" or "zero_each")");
-      buffer.init = static_cast<WorkspaceInit>(read_word(init, "\"init\"", {"none", "zero_once", "zero_each"}));
-      buffer.workspace = true;
-    } else {
-      buffer.workspace = workspace->boolean("\"workspace\"");
-    }
-  }
-  buffer.input = !buffer.output && !buffer.workspace;
-  if (const JsonNode* input = reader.find("input")) buffer.input = input->boolean("\"input\"");
-  if (buffer.workspace && (buffer.input || buffer.output)) {
-    fail(node.position, fmt::format("{} cannot be workspace and input or output at once", reader.what()));
-  }
-  if (!buffer.workspace && !buffer.input && !buffer.output) {
-    fail(node.position, fmt::format("{} is neither input, output nor workspace", reader.what()));
-  }
-  if (const JsonNode* change = reader.find("may_change")) {
-    buffer.may_change = change->boolean("\"may_change\"");
-    const bool changes_anyway = buffer.output || buffer.workspace || reader.find("memory") != nullptr;
-    if (buffer.may_change && changes_anyway)
-      fail(change->position, fmt::format("\"may_change\" is of inputs alone, in global memory; remove it from {}", reader.what()));
-  }
-  if (const JsonNode* fill = reader.find("fill")) {
-    buffer.fill = static_cast<Fill>(read_word(*fill, "\"fill\"", {"uniform", "integers", "zeros", "ones"}));
-    if (!buffer.input) fail(fill->position, fmt::format("{} is no input, so nothing fills it; remove \"fill\"", reader.what()));
-  }
-}
-
-void TemplateParser::read_buffer_memory(const ObjectReader& reader, BufferSpec& buffer) {
-  if (const JsonNode* memory = reader.find("memory")) {
-    buffer.memory = static_cast<Memory>(read_word(*memory, "\"memory\"", {"global", "constant"}));
-    if (buffer.memory == Memory::Constant && (buffer.output || buffer.workspace)) {
-      fail(memory->position, fmt::format("{} is written by kernels and cannot be constant memory", reader.what()));
-    }
-  }
-  if (const JsonNode* align = reader.find("align")) {
-    const std::int64_t bytes = align->integer("\"align\"");
-    if (bytes < 1 || bytes > kMaximumAlignment || (bytes & (bytes - 1)) != 0) {
-      fail(align->position, fmt::format("\"align\" must be a power of two up to {} bytes, not {}", kMaximumAlignment, bytes));
-    }
-    buffer.align_bytes = static_cast<int>(bytes);
-  }
-}
-
-void TemplateParser::read_scalars(const JsonNode& node) {
-  for (const JsonNode::Member& member : node.object("\"scalars\"")) {
-    const std::string what = fmt::format("the scalar '{}'", member.key);
-    const ObjectReader reader(member.value, what, {"type", "value"});
-    ScalarSpec scalar;
-    scalar.name = member.key;
-    scalar.type = read_type(reader.require("type", "give its element type"), "the type of " + what);
-    const JsonNode& value = reader.require("value", "give the value that tuning passes");
-    scalar.value = read_scalar_value(value, scalar);
-    kernel_.scalars.push_back(std::move(scalar));
-    names_.add(member.key, NameKind::Scalar, member.position);
-  }
-}
-
-/// What is the same for every problem is tried on every type that it can have; the rest is when a problem is resolved.
-Expression TemplateParser::read_scalar_value(const JsonNode& node, const ScalarSpec& scalar) const {
-  const std::string what = fmt::format("the value of the scalar '{}'", scalar.name);
-  Expression expression = node.is_string() ? read_expression(node, what, visibility::kScalar) : Expression::constant(node.value(what));
-  if (!expression.variables().empty()) return expression;
-  const Value value = expression.evaluate([](std::string_view) { return std::optional<Value>(); });
-  for (const std::string& type : possible_types(kernel_, scalar.type)) {
-    if (scalar_bits(value, element_type(type))) continue;
-    fail(node.position, fmt::format("the value {} of the scalar '{}' is no {}", to_text(value), scalar.name, type));
-  }
-  return expression;
 }
 
 std::vector<StepSpec> TemplateParser::read_steps(const JsonNode& node, const std::string& what) {

@@ -18,14 +18,6 @@ namespace {
 
 constexpr std::int64_t kTemplateFormat = 1;
 
-/// A line break in it would end the #line that names it, and begin a directive of its own.
-bool is_safe_path(const std::string& file) {
-  const std::filesystem::path path(file);
-  const bool plain = std::none_of(file.begin(), file.end(), [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; });
-  return !file.empty() && plain && file.size() <= kMostPathBytes && path.is_relative() && !file.starts_with('<') &&
-         std::none_of(path.begin(), path.end(), [](const std::filesystem::path& part) { return part == ".."; });
-}
-
 /// A string in quotes, so that "256" is not mistaken for 256.
 std::string quoted(const Value& value) {
   const auto* const text = std::get_if<std::string>(&value);
@@ -33,6 +25,13 @@ std::string quoted(const Value& value) {
 }
 
 }  // namespace
+
+bool is_safe_path(const std::string& file) {
+  const std::filesystem::path path(file);
+  const bool plain = std::none_of(file.begin(), file.end(), [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; });
+  return !file.empty() && plain && file.size() <= kMostPathBytes && path.is_relative() && !file.starts_with('<') &&
+         std::none_of(path.begin(), path.end(), [](const std::filesystem::path& part) { return part == ".."; });
+}
 
 std::size_t read_word(const JsonNode& node, const std::string& what, const std::vector<std::string>& words) {
   const std::string& word = node.string(what);
@@ -56,6 +55,7 @@ std::vector<std::string> read_words(const JsonNode& node, const std::string& wha
 }
 
 KernelTemplate TemplateParser::run(const std::map<std::string, std::string>& files) {
+  files_ = &files;
   const ObjectReader top(root_, "the template",
                          {"attune", "name", "summary", "macro_prefix", "sources", "problem", "types", "parameters", "constraints", "let",
                           "buffers", "scalars", "launches", "reference", "work", "options"});
@@ -76,9 +76,12 @@ KernelTemplate TemplateParser::run(const std::map<std::string, std::string>& fil
   if (const JsonNode* node = top.find("scalars")) read_scalars(*node);
   kernel_.steps = read_steps(top.require("launches", "say which kernels run"), "launches");
   read_reference(
-      top.require("reference", R"(say what results are checked against: {"builtin": ...}, {"file": ...}, {"launches": [...]} or "none")"),
+      top.require(
+          "reference",
+          R"(say what results are checked against: {"builtin": ...}, {"file": ...}, {"launches": [...]}, {"outputs": ...} or "none")"),
       files);
   if (const JsonNode* node = top.find("work")) read_work(*node);
+  for (const auto& [name, file] : kernel_.data) kernel_.files[name] = to_text(file);
   return std::move(kernel_);
 }
 

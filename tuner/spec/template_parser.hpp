@@ -22,6 +22,9 @@ class TemplateParser {
  protected:
   void read_head(const ObjectReader& top);
   void read_problem(const JsonNode& node);
+  /// An array beside template.json, of which the line that stands for it is among the files. Throws: SpecError.
+  [[nodiscard]] DataUse read_data(const JsonNode& node, const std::string& what);
+  void read_size_of_file(ProblemAxis& axis, const ObjectReader& reader);
   [[nodiscard]] ProblemAxis read_axis(const JsonNode::Member& member);
   void read_size(ProblemAxis& axis, const JsonNode& node);
   void read_default(ProblemAxis& axis, const ObjectReader& reader, const JsonNode& node);
@@ -47,8 +50,11 @@ class TemplateParser {
   void check_option(const OptionSpec& option) const;
 
   void read_buffers(const JsonNode& node);
+  /// An element type, a vector of one ("f32x4"), or a struct of so many bytes.
+  void read_buffer_type(const JsonNode& node, BufferSpec& buffer, const std::string& what) const;
   [[nodiscard]] BufferSpec read_buffer(const JsonNode::Member& member);
   void read_buffer_role(const ObjectReader& reader, const JsonNode& node, BufferSpec& buffer);
+  void read_fill(const JsonNode& node, BufferSpec& buffer, const std::string& what);
   void read_buffer_memory(const ObjectReader& reader, BufferSpec& buffer);
   void read_scalars(const JsonNode& node);
   [[nodiscard]] Expression read_scalar_value(const JsonNode& node, const ScalarSpec& scalar) const;
@@ -64,6 +70,8 @@ class TemplateParser {
   [[nodiscard]] Repeat read_repeat(const JsonNode& node);
   [[nodiscard]] ArgumentSpec read_argument(const JsonNode& node);
   void read_reference(const JsonNode& node, const std::map<std::string, std::string>& files);
+  /// Files that outputs must be.
+  void read_expected(const JsonNode& node, const JsonNode& reference);
   void read_tolerances(const JsonNode& node);
   void read_defined(const ObjectReader& reader, const std::map<std::string, std::string>& files);
   /// `launches`: null: it has none.
@@ -76,6 +84,7 @@ class TemplateParser {
   [[nodiscard]] const BufferSpec* find_buffer(std::string_view name) const;
 
   const JsonNode& root_;
+  const std::map<std::string, std::string>* files_ = nullptr;  ///< those of `run`
   KernelTemplate kernel_;
   bool numbers_choices_ = false;              ///< of a reference: types and choices may be arguments, as their numbers
   mutable std::size_t expression_bytes_ = 0;  ///< read so far
@@ -84,6 +93,10 @@ class TemplateParser {
   mutable std::size_t option_work_ = 0;
   NameTable names_;
 };
+
+/// Whether it is a path inside the template's folder, without control characters: a line break in it would end the #line that names it, and
+/// begin a directive of its own.
+[[nodiscard]] bool is_safe_path(const std::string& file);
 
 /// The position in `words` of the string that `node` holds. Throws: SpecError listing them.
 [[nodiscard]] std::size_t read_word(const JsonNode& node, const std::string& what, const std::vector<std::string>& words);

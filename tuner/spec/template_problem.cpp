@@ -4,6 +4,7 @@
 
 #include "tuner/spec/code_axis.hpp"
 #include "tuner/spec/failure.hpp"
+#include "tuner/spec/spec_limits.hpp"
 #include "tuner/spec/template_parser.hpp"
 #include "tuner/spec/value.hpp"
 
@@ -88,7 +89,8 @@ void TemplateParser::read_code(ProblemAxis& axis, const JsonNode& node) {
 }
 
 void TemplateParser::read_size(ProblemAxis& axis, const JsonNode& node) {
-  const ObjectReader reader(node, fmt::format("the size '{}'", axis.name), {"min", "max"});
+  const ObjectReader reader(node, fmt::format("the size '{}'", axis.name), {"min", "max", "file", "dimension"});
+  if (reader.find("file") != nullptr || reader.find("dimension") != nullptr) return read_size_of_file(axis, reader);
   if (const JsonNode* minimum = reader.find("min")) {
     axis.min = minimum->integer("the smallest size");
     if (axis.min < 0) fail(minimum->position, "the smallest size is negative");
@@ -98,6 +100,38 @@ void TemplateParser::read_size(ProblemAxis& axis, const JsonNode& node) {
     fail(node.position, fmt::format("the size '{}' has max {} below min {}", axis.name, axis.max, axis.min));
   }
   if (axis.max == axis.min) axis.default_size = axis.min;
+}
+
+void TemplateParser::read_size_of_file(ProblemAxis& axis, const ObjectReader& reader) {
+  for (const char* const bound : {"min", "max"}) {
+    if (const JsonNode* node = reader.find(bound))
+      fail(node->position, fmt::format("{} is what the file says; remove \"{}\"", reader.what(), bound));
+  }
+  const JsonNode& named = reader.require("file", R"(name the file that it follows from: {"file": "a.npy", "dimension": 0})");
+  const DataFile& file = kernel_.data.at(read_data(named, reader.what()).file);
+  const JsonNode* const dimension = reader.find("dimension");
+  const std::int64_t chosen = dimension == nullptr ? 0 : dimension->integer("\"dimension\"");
+  if (!file.type && file.element_bytes == 1)
+    fail(named.position, fmt::format("{} cannot follow from raw elements, which have no shape; give \"min\" and \"max\"", reader.what()));
+  if (chosen < 0 || chosen >= static_cast<std::int64_t>(file.shape.size())) {
+    fail((dimension == nullptr ? named : *dimension).position,
+         fmt::format("{} has no dimension {}: its file has {}, counted from 0", reader.what(), chosen, file.shape.size()));
+  }
+  axis.min = axis.max = file.shape[static_cast<std::size_t>(chosen)];
+  axis.default_size = axis.min;
+}
+
+DataUse TemplateParser::read_data(const JsonNode& node, const std::string& what) {
+  DataUse use{node.string("the file of " + what), node.position};
+  if (!is_safe_path(use.file)) {
+    fail(node.position,
+         fmt::format("the file '{}' must be a path inside the template's folder, of at most {} bytes and without control characters",
+                     use.file, kMostPathBytes));
+  }
+  const auto found = files_->find(use.file);
+  if (found == files_->end()) fail(node.position, fmt::format("the file '{}' is missing; it belongs beside template.json", use.file));
+  kernel_.data.insert_or_assign(use.file, data_file_from_text(found->second, use.file, node.position));
+  return use;
 }
 
 void TemplateParser::read_types(const JsonNode& node) {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/reference_definition.hpp"
@@ -197,15 +198,41 @@ void TemplateParser::read_reference(const JsonNode& node, const std::map<std::st
     static_cast<void>(read_word(node, "\"reference\"", {"none"}));
     return;
   }
-  const ObjectReader reader(node, "\"reference\"", {"builtin", "file", "parameters", "launches", "tolerance", "terms"});
+  const ObjectReader reader(node, "\"reference\"", {"builtin", "file", "parameters", "launches", "outputs", "tolerance", "terms"});
   const JsonNode* launches = reader.find("launches");
   if (launches != nullptr) kernel_.reference.steps = read_steps(*launches, "launches");
   if (reader.find("builtin") != nullptr || reader.find("file") != nullptr) return read_defined(reader, files);
-  if (launches == nullptr) fail(node.position, R"("reference" must be {"builtin": ...}, {"file": ...}, {"launches": [...]} or "none")");
+  const JsonNode* outputs = reader.find("outputs");
+  if ((launches == nullptr) == (outputs == nullptr)) {
+    fail(node.position,
+         R"("reference" must be one of {"builtin": ...}, {"file": ...}, {"launches": [...]}, {"outputs": {"c": "c.npy"}} and "none")");
+  }
   kernel_.reference.kind = ReferenceSpec::Kind::Kernel;
+  if (outputs != nullptr) read_expected(*outputs, node);
   if (const JsonNode* tolerance = reader.find("tolerance")) read_tolerances(*tolerance);
   if (const JsonNode* terms = reader.find("terms"))
     kernel_.reference.terms = read_expression(*terms, "the terms of the reference", visibility::kScalar);
+}
+
+void TemplateParser::read_expected(const JsonNode& node, const JsonNode& reference) {
+  kernel_.reference.kind = ReferenceSpec::Kind::Files;
+  for (const JsonNode::Member& member : node.object("\"outputs\"")) {
+    const BufferSpec* const buffer = find_buffer(member.key);
+    if (buffer == nullptr || !buffer->output) fail(member.position, fmt::format("\"outputs\" names '{}', which is no output", member.key));
+    kernel_.reference.wanted.emplace(member.key, read_data(member.value, fmt::format("what '{}' must be", member.key)));
+  }
+  if (kernel_.reference.wanted.empty())
+    fail(node.position, "\"outputs\" names none; say what one of them must be, or \"reference\": \"none\"");
+  for (const BufferSpec& buffer : kernel_.buffers) {
+    static constexpr std::array kKnown{Fill::Zeros, Fill::Ones, Fill::Index, Fill::Constant};
+    const bool known = buffer.data || std::find(kKnown.begin(), kKnown.end(), buffer.fill) != kKnown.end();
+    if (buffer.input && !known) {
+      fail(reference.position,
+           fmt::format("files can only say what is right for known inputs, and '{}' is filled with random numbers; give it a "
+                       "\"fill\" of \"zeros\", \"ones\" or {{\"file\": \"{}.npy\"}}",
+                       buffer.name, buffer.name));
+    }
+  }
 }
 
 void TemplateParser::read_tolerances(const JsonNode& node) {
@@ -233,6 +260,8 @@ void TemplateParser::read_defined(const ObjectReader& reader, const std::map<std
     if (const JsonNode* own = reader.find(key))
       fail(own->position, fmt::format("a reference derives its own tolerance; remove the {}", key));
   }
+  if (const JsonNode* outputs = reader.find("outputs"))
+    fail(outputs->position, "a reference says itself what outputs must be; remove \"outputs\"");
   if (builtin != nullptr && file != nullptr)
     fail(file->position, "a reference is built in or a file of the template, not both; remove one");
   const JsonNode& node = builtin != nullptr ? *builtin : *file;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -11,30 +12,57 @@
 namespace attune::spec {
 namespace {
 
+enum class Kind { Signed, Unsigned, Floating };
+
 struct TypeRow {
   ElementType type;
   const char* name;
   const char* cuda_name;
   int size_bytes;
+  Kind kind;
+  FloatFormat format;  ///< of a floating type
+  const char* header;
+  const char* spellings;  ///< of the same type in CUDA C++, beside cuda_name
+  const char* words;      ///< what others call it, and CUDA C++ calls a type of the same size
 };
 
-/// In the order of ElementType. The CUDA names need no header: NVRTC knows no int8_t.
-constexpr std::array<TypeRow, 12> kTypes{{
-    {ElementType::I8, "i8", "signed char", 1},
-    {ElementType::U8, "u8", "unsigned char", 1},
-    {ElementType::I16, "i16", "short", 2},
-    {ElementType::U16, "u16", "unsigned short", 2},
-    {ElementType::I32, "i32", "int", 4},
-    {ElementType::U32, "u32", "unsigned int", 4},
-    {ElementType::I64, "i64", "long long", 8},
-    {ElementType::U64, "u64", "unsigned long long", 8},
-    {ElementType::F16, "f16", "__half", 2},
-    {ElementType::BF16, "bf16", "__nv_bfloat16", 2},
-    {ElementType::F32, "f32", "float", 4},
-    {ElementType::F64, "f64", "double", 8},
+constexpr FloatFormat kNone{0, 0};
+
+/// In the order of ElementType. The CUDA names of integers need no header: NVRTC knows no int8_t.
+constexpr std::array<TypeRow, 14> kTypes{{
+    {ElementType::I8, "i8", "signed char", 1, Kind::Signed, kNone, "", "int8_t", "int8,char"},
+    {ElementType::U8, "u8", "unsigned char", 1, Kind::Unsigned, kNone, "", "uint8_t", "uint8,uchar,byte"},
+    {ElementType::I16, "i16", "short", 2, Kind::Signed, kNone, "", "int16_t", "int16"},
+    {ElementType::U16, "u16", "unsigned short", 2, Kind::Unsigned, kNone, "", "uint16_t", "uint16,ushort"},
+    {ElementType::I32, "i32", "int", 4, Kind::Signed, kNone, "", "int32_t", "int32"},
+    {ElementType::U32, "u32", "unsigned int", 4, Kind::Unsigned, kNone, "", "uint32_t,unsigned,uint", "uint32"},
+    {ElementType::I64, "i64", "long long", 8, Kind::Signed, kNone, "", "", "int64,int64_t,long,longlong"},
+    {ElementType::U64, "u64", "unsigned long long", 8, Kind::Unsigned, kNone, "", "",
+     "uint64,uint64_t,ulong,size_t,unsigned long,ulonglong"},
+    {ElementType::F16, "f16", "__half", 2, Kind::Floating, {5, 10}, "<cuda_fp16.h>", "half", ""},
+    {ElementType::BF16, "bf16", "__nv_bfloat16", 2, Kind::Floating, {8, 7}, "<cuda_bf16.h>", "nv_bfloat16", "bfloat16"},
+    {ElementType::F32, "f32", "float", 4, Kind::Floating, {8, 23}, "", "", "float32,single"},
+    {ElementType::F64, "f64", "double", 8, Kind::Floating, {11, 52}, "", "", "float64"},
+    {ElementType::F8E4M3, "f8e4m3", "__nv_fp8_e4m3", 1, Kind::Floating, {4, 3, false}, "<cuda_fp8.h>", "", "float8_e4m3fn,float8_e4m3"},
+    {ElementType::F8E5M2, "f8e5m2", "__nv_fp8_e5m2", 1, Kind::Floating, {5, 2}, "<cuda_fp8.h>", "", "float8_e5m2"},
 }};
 
 const TypeRow& row(ElementType type) { return kTypes[static_cast<std::size_t>(type)]; }
+
+std::vector<std::string> parted(std::string_view list) {
+  std::vector<std::string> words;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(','), list.size());
+    words.emplace_back(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return words;
+}
+
+bool holds(std::string_view list, std::string_view word) {
+  const auto words = parted(list);
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
 
 std::string float_text(double value) {
   // nlohmann writes the shortest digits that read back the same, with ".0" where needed: keys and macros then agree.
@@ -99,7 +127,12 @@ Value value_from_json(const nlohmann::json& json) {
 
 const char* name(ElementType type) { return row(type).name; }
 const char* cuda_name(ElementType type) { return row(type).cuda_name; }
+const char* cuda_header(ElementType type) { return row(type).header; }
 int size_bytes(ElementType type) { return row(type).size_bytes; }
+
+std::optional<FloatFormat> float_format(ElementType type) { return is_floating(type) ? std::optional(row(type).format) : std::nullopt; }
+bool is_floating(ElementType type) { return row(type).kind == Kind::Floating; }
+bool is_signed(ElementType type) { return row(type).kind != Kind::Unsigned; }
 
 std::optional<ElementType> find_element_type(std::string_view name) {
   for (const TypeRow& candidate : kTypes) {
@@ -112,6 +145,33 @@ std::vector<std::string> element_type_names() {
   std::vector<std::string> names;
   for (const TypeRow& candidate : kTypes) names.emplace_back(candidate.name);
   return names;
+}
+
+std::optional<ElementType> find_cuda_type(std::string_view spelling) {
+  for (const TypeRow& candidate : kTypes) {
+    if (spelling == candidate.cuda_name || holds(candidate.spellings, spelling)) return candidate.type;
+  }
+  return std::nullopt;
+}
+
+std::optional<ElementType> find_type_called(std::string_view word) {
+  if (const auto exact = find_cuda_type(word)) return exact;
+  if (const auto own = find_element_type(word)) return own;
+  for (const TypeRow& candidate : kTypes) {
+    if (holds(candidate.words, word)) return candidate.type;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> words_for_types() {
+  std::vector<std::string> all;
+  for (const TypeRow& one : kTypes) {
+    all.insert(all.end(), {one.cuda_name, one.name});
+    for (const char* const list : {one.spellings, one.words}) {
+      for (std::string& word : parted(list)) all.push_back(std::move(word));
+    }
+  }
+  return all;
 }
 
 ElementType element_type(const std::string& name) {

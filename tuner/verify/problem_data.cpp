@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "tuner/verify/call.hpp"
 
@@ -44,6 +43,7 @@ ProblemData::ProblemData(const spec::KernelTemplate& kernel, const spec::Problem
       prepared.buffers = data_buffers(kernel, plan.problem, support.device());
       prepared.layout = BufferLayout(prepared.buffers, Part::Data, plan.misalign_elements);
       prepared.plan = std::move(plan);
+      prepared.stated.emplace(kernel, prepared.buffers);
       prepared.expectations.resize(data_sets_->size());
       cases_.push_back(std::move(prepared));
     } catch (const SpecError&) {
@@ -85,6 +85,7 @@ std::size_t ProblemData::fixed_bytes() const {
   std::size_t bytes = 0, scratch = 0;
   for (const Case& which : cases_) {
     if (&which != &cases_.front()) bytes += which.layout.bytes();
+    bytes += which.stated->bytes();
     try {
       const AnswerMemory memory = answer_memory(which);
       bytes += memory.kept;
@@ -117,11 +118,16 @@ spec::LaunchPlan ProblemData::plan_by_kernel(const Case& which) const {
 }
 
 void ProblemData::allocate(int windows) {
-  for (Case& which : cases_)
+  for (Case& which : cases_) {
+    which.stated->load(*support_);
     which.memory = gpu::Buffer(which.layout.bytes() * static_cast<std::size_t>(&which == &cases_.front() ? windows : 1));
+  }
 }
 
-bool ProblemData::uses(const Case& which, std::size_t data) const { return !which.reference || which.reference->uses(data); }
+bool ProblemData::uses(const Case& which, std::size_t data) const {
+  if (kernel_->reference.kind == spec::ReferenceSpec::Kind::Files) return data == kRandom;  // there is one set of data
+  return !which.reference || which.reference->uses(data);
+}
 
 bool ProblemData::has_in_out() const {
   return std::any_of(kernel_->buffers.begin(), kernel_->buffers.end(),
@@ -164,7 +170,7 @@ spec::DataValues ProblemData::values(const spec::ResolvedBuffer& buffer, std::si
       return spec::DataValues::Ones;
     case spec::Fill::Integers:
       return spec::DataValues::SmallIntegers;
-    case spec::Fill::Uniform:
+    default:
       break;
   }
   return (*data_sets_)[data].values;
@@ -173,6 +179,14 @@ spec::DataValues ProblemData::values(const spec::ResolvedBuffer& buffer, std::si
 void ProblemData::fill_input(Case& which, std::size_t buffer, const Elements& target, std::size_t data, int window, int group,
                              const std::string* what) {
   const std::uint64_t seed = 1 + buffer + 1000 * static_cast<std::uint64_t>(data) + 1000000 * static_cast<std::uint64_t>(window);
+  if (const CUdeviceptr from = which.stated->input(buffer); from != 0) {
+    const auto bytes = static_cast<std::size_t>(which.buffers[buffer].bytes);
+    if (what == nullptr) return support_->copy(target.start, from, bytes);
+    reference::Wanted same{};
+    same.start = reinterpret_cast<const void*>(from);
+    static_cast<void>(support_->compare(target, same, 0, *what));
+    return;
+  }
   const bool own = which.buffers[buffer].fill == spec::Fill::Uniform && which.reference != nullptr;
   if (own && which.reference->fill(buffer, target, data, group, seed, what)) return;
   if (what != nullptr)
@@ -276,7 +290,9 @@ void ProblemData::expect(Case& which, std::size_t data) {
   const std::string& altered = (*data_sets_)[data].alters;
   const std::size_t base = altered.empty() ? data : kernel_->reference.definition->data_set(altered);
   fill(which, base, Guard::HighFirst);
-  if (!which.reference) {
+  if (kernel_->reference.kind == spec::ReferenceSpec::Kind::Files) {
+    which.expectations[data] = expect_by_files(which);
+  } else if (!which.reference) {
     which.expectations[data] = expect_by_kernel(which);
   } else if (altered.empty()) {
     which.expectations[data] = which.reference->expect(data, where, nullptr);
@@ -304,32 +320,24 @@ Expectation ProblemData::expect_by_kernel(Case& which) {
   const Call call(plan, *module_);
   call.enqueue(where, support_->stream().get());
   Expectation expectation;
-  const spec::ReferenceSpec& reference = kernel_->reference;
-  const double terms = reference.terms
-                           ? static_cast<double>(std::max<std::int64_t>(
-                                 1, reference.terms->integer(spec::make_scope(*kernel_, which.plan.problem,
-                                                                              spec::default_configuration(*kernel_), support_->device()))))
-                           : 1;
   for (std::size_t i = 0; i < which.buffers.size(); ++i) {
     const auto& buffer = which.buffers[i];
     if (!buffer.output) continue;
-    const auto own = reference.tolerances.find(buffer.name);
-    const spec::Tolerance& tolerance = own == reference.tolerances.end() ? reference.tolerance : own->second;
     expectation.memory.emplace_back(static_cast<std::size_t>(buffer.bytes));
-    WantedOutput output{.buffer = i, .count = buffer.count};
-    output.wanted.start = reinterpret_cast<const void*>(expectation.memory.back().address());
-    support_->copy(expectation.memory.back().address(), where[i], static_cast<std::size_t>(buffer.bytes));
-    output.wanted.absolute = tolerance.absolute;
-    if (spec::is_floating(buffer.type)) {
-      const double scale = support_->mean_magnitude(elements(which, i, where));
-      output.wanted.scale = std::isfinite(scale) ? scale : 0;
-      const double usual = tolerance.absolute > 0 ? 0 : 128 * spec::unit_roundoff(buffer.type) * std::sqrt(terms);
-      output.wanted.relative = tolerance.relative.value_or(usual);
-    }
-    output.may_be_off = static_cast<std::uint64_t>(tolerance.mismatches * static_cast<double>(buffer.count));
-    expectation.outputs.push_back(std::move(output));
+    const CUdeviceptr kept = expectation.memory.back().address();
+    support_->copy(kept, where[i], static_cast<std::size_t>(buffer.bytes));
+    expectation.outputs.push_back(wanted_values(*kernel_, which.plan.problem, *support_, i, {kept, buffer.count, buffer.type}));
   }
   support_->stream().synchronize();  // the scratch goes
+  return expectation;
+}
+
+Expectation ProblemData::expect_by_files(const Case& which) const {
+  Expectation expectation;
+  for (const auto& [buffer, wanted] : which.stated->outputs()) {
+    const auto& resolved = which.buffers[buffer];
+    expectation.outputs.push_back(wanted_values(*kernel_, which.plan.problem, *support_, buffer, {wanted, resolved.count, resolved.type}));
+  }
   return expectation;
 }
 

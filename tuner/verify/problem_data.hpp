@@ -6,6 +6,7 @@
 
 #include "tuner/verify/case_reference.hpp"
 #include "tuner/verify/cases.hpp"
+#include "tuner/verify/stated_data.hpp"
 
 namespace attune::verify {
 
@@ -18,6 +19,7 @@ struct Case {
   CasePlan plan;
   std::vector<spec::ResolvedBuffer> buffers;
   BufferLayout layout;
+  std::optional<StatedData> stated;                               ///< always there
   gpu::Buffer memory;                                             ///< of as many windows as were asked for
   std::unique_ptr<CaseReference> reference;                       ///< of a Defined reference that does not leave the problem
   std::vector<std::optional<Expectation>> expectations;           ///< by data set; nothing: it is not verified with it, or against nothing
@@ -86,6 +88,7 @@ class ProblemData {
   [[nodiscard]] AnswerMemory answer_memory(const Case& which) const;
   [[nodiscard]] spec::LaunchPlan plan_by_kernel(const Case& which) const;
   [[nodiscard]] Expectation expect_by_kernel(Case& which);
+  [[nodiscard]] Expectation expect_by_files(const Case& which) const;
   /// Fills an input or, with `what`, checks it.
   void fill_input(Case& which, std::size_t buffer, const Elements& target, std::size_t data, int window, int group,
                   const std::string* what);

@@ -36,7 +36,10 @@ std::string support_source() {
 
 std::optional<ReferenceProgram> reference_program(const spec::KernelTemplate& kernel, const spec::Problem& problem,
                                                   const spec::DeviceInfo& device) {
-  if (kernel.reference.kind == spec::ReferenceSpec::Kind::None) return std::nullopt;
+  if (kernel.reference.kind == spec::ReferenceSpec::Kind::None || kernel.reference.kind == spec::ReferenceSpec::Kind::Files) {
+    if (spec::uses_data_files(kernel)) static_cast<void>(data_buffers(kernel, problem, device));  // whether they are of this problem
+    return std::nullopt;
+  }
   const spec::Configuration standard = spec::default_configuration(kernel);
   if (spec::asks_reference_kernel(kernel, problem)) {
     return ReferenceProgram{spec::make_source(kernel, problem, standard, device), kernel.name + ".cu",
@@ -50,7 +53,7 @@ std::optional<ReferenceProgram> reference_program(const spec::KernelTemplate& ke
 
 void for_each_reference_plan(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
                              const std::function<void(const spec::LaunchPlan&)>& use) {
-  if (kernel.reference.kind == spec::ReferenceSpec::Kind::None) return;
+  if (kernel.reference.kind == spec::ReferenceSpec::Kind::None || kernel.reference.kind == spec::ReferenceSpec::Kind::Files) return;
   const spec::Configuration standard = spec::default_configuration(kernel);
   if (spec::asks_reference_kernel(kernel, problem)) return use(spec::resolve_reference(kernel, problem, standard, device));
   spec::ReferenceProblem(kernel, problem, standard, data_buffers(kernel, problem, device), device).for_each_plan(use);

@@ -175,15 +175,15 @@ void Support::check_said(CUdeviceptr expected, std::int64_t count) {
   launch(check_said_, number, parameters);
 }
 
-std::size_t Support::compare(const Elements& got, const Wanted& wanted, std::uint64_t may_be_off) {
-  CUdeviceptr slot = next_slot("", may_be_off);
+std::size_t Support::compare(const Elements& got, const Wanted& wanted, std::uint64_t may_be_off, const std::string& what) {
+  CUdeviceptr slot = next_slot(what, may_be_off);
   if (got.count > 0) {
     CUdeviceptr start = got.start;
     auto count = static_cast<std::uint64_t>(got.count);
     int type = static_cast<int>(got.type);
-    Wanted what = wanted;
-    void* parameters[] = {&start, &count, &type, &what, &slot};
-    void* noted[] = {&start, &type, &what, &slot};
+    Wanted copy = wanted;
+    void* parameters[] = {&start, &count, &type, &copy, &slot};
+    void* noted[] = {&start, &type, &copy, &slot};
     if (count <= kFewElements) {
       enqueue(compare_, 1, 1, parameters);
     } else {

@@ -24,7 +24,7 @@ __device__ __forceinline__ u64 make_value(int type, int values, u64 h) {
   }
 }
 
-/// Of one type, so that no element's value asks for it.
+/// Fills with the type as a constant, so that the type is not asked for again at every element.
 template <int type = 0>
 __device__ __forceinline__ void fill_typed(Filling filling, int values) {
   if (filling.type == type) {

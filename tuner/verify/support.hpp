@@ -69,7 +69,7 @@ class Support {
   /// Whether every one of `count` expectations was written since its memory was filled with kUnsaid.
   void check_said(CUdeviceptr expected, std::int64_t count);
   /// Returns the number of the check.
-  std::size_t compare(const Elements& got, const reference::Wanted& wanted, std::uint64_t may_be_off = 0);
+  std::size_t compare(const Elements& got, const reference::Wanted& wanted, std::uint64_t may_be_off = 0, const std::string& what = "");
   /// How many have begun. A pass over one data set is to begin fewer than are left behind kManyChecks.
   [[nodiscard]] std::size_t checks() const noexcept { return checks_.size(); }
   static constexpr std::size_t kManyChecks = 512;

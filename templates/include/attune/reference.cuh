@@ -10,22 +10,30 @@ struct Half { unsigned short bits; };
 
 // ---- element types ----------------------------------------------------------------------------------------------------
 
+__device__ __forceinline__ bool is_small_float(int type) { return type == ATTUNE_TYPE_F8E4M3 || type == ATTUNE_TYPE_F8E5M2; }
 __device__ __forceinline__ bool is_floating(int type) {
-  return type == ATTUNE_TYPE_F16 || type == ATTUNE_TYPE_BF16 || type == ATTUNE_TYPE_F32 || type == ATTUNE_TYPE_F64;
+  return type == ATTUNE_TYPE_F16 || type == ATTUNE_TYPE_BF16 || type == ATTUNE_TYPE_F32 || type == ATTUNE_TYPE_F64 || is_small_float(type);
 }
 __device__ __forceinline__ bool is_signed(int type) {
   return is_floating(type) || type == ATTUNE_TYPE_I8 || type == ATTUNE_TYPE_I16 || type == ATTUNE_TYPE_I32 || type == ATTUNE_TYPE_I64;
 }
 __device__ __forceinline__ int bits_of_type(int type) {
   switch (type) {
-    case ATTUNE_TYPE_I8: case ATTUNE_TYPE_U8: return 8;
+    case ATTUNE_TYPE_I8: case ATTUNE_TYPE_U8: case ATTUNE_TYPE_F8E4M3: case ATTUNE_TYPE_F8E5M2: return 8;
     case ATTUNE_TYPE_I16: case ATTUNE_TYPE_U16: case ATTUNE_TYPE_F16: case ATTUNE_TYPE_BF16: return 16;
     case ATTUNE_TYPE_I32: case ATTUNE_TYPE_U32: case ATTUNE_TYPE_F32: return 32;
     default: return 64;
   }
 }
 __device__ __forceinline__ int mantissa_bits(int type) {
-  return type == ATTUNE_TYPE_F16 ? 10 : type == ATTUNE_TYPE_BF16 ? 7 : type == ATTUNE_TYPE_F32 ? 23 : 52;
+  switch (type) {
+    case ATTUNE_TYPE_F8E4M3: return 3;
+    case ATTUNE_TYPE_F8E5M2: return 2;
+    case ATTUNE_TYPE_F16: return 10;
+    case ATTUNE_TYPE_BF16: return 7;
+    case ATTUNE_TYPE_F32: return 23;
+    default: return 52;
+  }
 }
 
 __device__ __forceinline__ double power_of_two(int exponent) { return __longlong_as_double(static_cast<long long>(static_cast<u64>(1023 + exponent) << 52)); }
@@ -62,7 +70,10 @@ __device__ __forceinline__ u64 extend(int type, u64 bits) {
   bits <<= unused;
   return is_signed(type) ? static_cast<u64>(static_cast<long long>(bits) >> unused) : bits >> unused;
 }
-__device__ __forceinline__ u64 infinity_bits(int type) { return (1ull << (bits_of_type(type) - 1)) - (1ull << mantissa_bits(type)); }
+/// f8e4m3 has no infinities: its largest number stands for them.
+__device__ __forceinline__ u64 infinity_bits(int type) {
+  return type == ATTUNE_TYPE_F8E4M3 ? 0x7e : (1ull << (bits_of_type(type) - 1)) - (1ull << mantissa_bits(type));
+}
 /// Infinities of floating types, the limits of integers.
 __device__ __forceinline__ u64 highest_bits(int type) {
   return is_floating(type) ? infinity_bits(type) : all_bits(type) >> (is_signed(type) ? 1 : 0);
@@ -72,7 +83,9 @@ __device__ __forceinline__ u64 lowest_bits(int type) {
   return is_floating(type) ? infinity_bits(type) | sign : is_signed(type) ? sign : 0;
 }
 /// The same of the largest magnitudes that are no infinities.
-__device__ __forceinline__ u64 highest_finite_bits(int type) { return is_floating(type) ? infinity_bits(type) - 1 : highest_bits(type); }
+__device__ __forceinline__ u64 highest_finite_bits(int type) {
+  return is_floating(type) && type != ATTUNE_TYPE_F8E4M3 ? infinity_bits(type) - 1 : highest_bits(type);
+}
 __device__ __forceinline__ u64 lowest_finite_bits(int type) {
   return is_floating(type) ? highest_finite_bits(type) | 1ull << (bits_of_type(type) - 1) : lowest_bits(type);
 }
@@ -88,6 +101,27 @@ __device__ __forceinline__ Half f16_of_f32(float x) {
   return value;
 }
 
+/// The number that the bits of a floating type of 8 bits stand for.
+__device__ __forceinline__ double small_number(int type, u64 bits) {
+  const bool is_e4m3 = type == ATTUNE_TYPE_F8E4M3;
+  const int mantissa = mantissa_bits(type), bias = is_e4m3 ? 7 : 15;
+  const u64 magnitude = bits & 0x7f;
+  if (magnitude > (is_e4m3 ? 0x7eu : 0x7cu)) return not_a_number();
+  const double sign = bits & 0x80 ? -1.0 : 1.0;
+  if (!is_e4m3 && magnitude == 0x7c) return sign * infinity();
+  const int exponent = static_cast<int>(magnitude >> mantissa), least = exponent == 0 ? 1 : exponent;
+  const int steps = static_cast<int>(magnitude & ((1u << mantissa) - 1)) + (exponent == 0 ? 0 : 1 << mantissa);
+  return sign * steps * power_of_two(least - bias - mantissa);
+}
+/// The bits of the nearest, ties to even, but no larger ones than the largest number's. Requires: finite.
+__device__ __forceinline__ u64 small_bits(int type, double number) {
+  const int mantissa = mantissa_bits(type), lowest = type == ATTUNE_TYPE_F8E4M3 ? -6 : -14;  // the exponent of the smallest normal number
+  const u64 raw = static_cast<u64>(__double_as_longlong(number)), sign = raw >> 63 << 7;
+  const int exponent = static_cast<int>(raw >> 52 & 0x7ff) - 1023, last = (exponent > lowest ? exponent : lowest) - mantissa;
+  const u64 bits = (static_cast<u64>(last + mantissa - lowest) << mantissa) + static_cast<u64>(rint(fabs(number) * power_of_two(-last)));
+  return sign | (exponent > 15 || bits > highest_finite_bits(type) ? highest_finite_bits(type) : bits);
+}
+
 /// The number that raw bits stand for; integers of more than 53 bits are rounded.
 __device__ __forceinline__ double number_of(int type, u64 bits) {
   switch (type) {
@@ -95,6 +129,7 @@ __device__ __forceinline__ double number_of(int type, u64 bits) {
     case ATTUNE_TYPE_BF16: return __int_as_float(static_cast<int>(static_cast<u32>(bits) << 16));
     case ATTUNE_TYPE_F32: return __int_as_float(static_cast<int>(static_cast<u32>(bits)));
     case ATTUNE_TYPE_F64: return __longlong_as_double(static_cast<long long>(bits));
+    case ATTUNE_TYPE_F8E4M3: case ATTUNE_TYPE_F8E5M2: return small_number(type, bits);
     default: break;
   }
   return is_signed(type) ? static_cast<double>(static_cast<long long>(extend(type, bits))) : static_cast<double>(bits);
@@ -102,6 +137,7 @@ __device__ __forceinline__ double number_of(int type, u64 bits) {
 /// The bits of a number of a floating type of at most 32 bits, rounded to nearest; of f64 the number itself. Requires: finite.
 __device__ __forceinline__ u64 floating_bits(int type, double number) {
   if (type == ATTUNE_TYPE_F64) return static_cast<u64>(__double_as_longlong(number));
+  if (is_small_float(type)) return small_bits(type, number);
   const float x = static_cast<float>(number);
   if (type == ATTUNE_TYPE_F16) return f16_of_f32(x).bits;
   const u32 bits = static_cast<u32>(__float_as_int(x));
@@ -146,7 +182,8 @@ __device__ __forceinline__ u64 uniform(int type, u64 h) {
   if (!is_floating(type)) return static_cast<u64>(static_cast<long long>((h >> 32) % 201) - (is_signed(type) ? 100 : 0)) & all_bits(type);
   if (type == ATTUNE_TYPE_F64)  // odd multiples of 2^-53: never 0, -1 or 1
     return floating_bits(type, static_cast<double>(static_cast<long long>(h) >> 11 | 1) * (1.0 / 4503599627370496.0));
-  return floating_bits(type, static_cast<float>(static_cast<int>(h >> 32) >> 8 | 1) * (1.0f / 8388608.0f));
+  const u64 bits = floating_bits(type, static_cast<float>(static_cast<int>(h >> 32) >> 8 | 1) * (1.0f / 8388608.0f));
+  return is_small_float(type) && (bits & 0x7f) == 0 ? bits | 1 : bits;  // the smallest number where that was rounded to 0
 }
 
 /// Floating types as `uniform`, integers of any bits.

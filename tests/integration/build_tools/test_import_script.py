@@ -1,74 +1,11 @@
 """tools/python/import_script.py on small scripts: what becomes of the calls of tune_kernel in them."""
-import ast
 import importlib.util
-import itertools
 import json
-import subprocess
-import sys
-import tempfile
 import unittest
-from pathlib import Path
 
-TOOL = Path(sys.argv.pop(1)).resolve() / "python" / "import_script.py"
+from import_script_case import SIMPLE, SPACE, Scripts, call
+
 NEEDS_NUMPY = unittest.skipUnless(importlib.util.find_spec("numpy"), "needs NumPy, which is not there")
-SIMPLE = 'extern "C" __global__ void simple(float *out, int n) { if (threadIdx.x < n) out[0] = 1; }\n'
-SPACE = {"block_size_x": [32, 64, 128, 256], "tile": [1, 2, 3, 4], "mode": [0, 1]}
-ALLOWED = (ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.UAdd, ast.Compare, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In,
-           ast.BinOp, ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.Name, ast.Load, ast.Constant, ast.Tuple, ast.Call)
-
-
-def call(before="", source=repr(SIMPLE), size="1000", arguments="[]", space=SPACE, **options):
-    """A script that tunes one kernel."""
-    keywords = "".join(f", {name}={value}" for name, value in options.items())
-    return f'import kernel_tuner\n{before}\nresults, env = kernel_tuner.tune_kernel("simple", {source}, {size}, {arguments}, {space!r}{keywords})\n'
-
-
-class Scripts(unittest.TestCase):
-    def setUp(self):
-        temporary = tempfile.TemporaryDirectory(prefix="attune import script ")
-        self.addCleanup(temporary.cleanup)
-        self.home = Path(temporary.name).resolve()
-        self.folder = self.home / "taken"
-
-    def put(self, name, text):
-        path = self.home / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text if isinstance(text, bytes) else text.encode())
-        return path
-
-    def run_tool(self, script, *words, name="script.py", options=()):
-        path = self.put(name, script)
-        return subprocess.run([sys.executable, str(TOOL), *options, str(path), str(self.folder), *(("--",) + words if words else ())], capture_output=True, text=True, check=False,
-                              cwd=self.home.parent)
-
-    def told(self, script, *words, code=0, options=()):
-        run = self.run_tool(script, *words, options=("--json",) + tuple(options))
-        self.assertEqual(run.returncode, code, run.stdout + run.stderr)
-        told = json.loads(run.stdout)
-        self.assertEqual(told["exit_code"], code)
-        return told
-
-    def file(self, name="simple.json"):
-        return json.loads((self.folder / name).read_text(encoding="utf-8"))
-
-    def taken(self, script, *words, code=0):
-        self.told(script, *words, code=code)
-        return self.file()
-
-    def conditions(self, script, code=0):
-        return [one["Expression"] for one in self.taken(script, code=code)["ConfigurationSpace"]["Conditions"]]
-
-    def count(self, document):
-        """Configurations that satisfy the conditions, each of which says no more than the reader of such files knows."""
-        space = {one["Name"]: one["Values"] for one in document["ConfigurationSpace"]["TuningParameters"]}
-        texts = [one["Expression"] for one in document["ConfigurationSpace"]["Conditions"]]
-        for one in document["ConfigurationSpace"]["Conditions"]:
-            nodes = list(ast.walk(ast.parse(one["Expression"], mode="eval")))
-            self.assertTrue(all(isinstance(node, ALLOWED) for node in nodes), one)
-            names = {node.id for node in nodes if isinstance(node, ast.Name)} - {"min", "max", "abs", "int"}
-            self.assertEqual(names, set(one["Parameters"]))
-        points = [dict(zip(space, values)) for values in itertools.product(*space.values())]
-        return sum(all(eval(text, {}, dict(point)) for text in texts) for point in points)
 
 
 class Calls(Scripts):
@@ -169,85 +106,6 @@ class Geometry(Scripts):
         self.assertIn("grid_size_x", self.told(call(source=repr(SIMPLE + "// grid_size_x")), code=5)["calls"][0]["problems"][0])
 
 
-class Restrictions(Scripts):
-    def test_texts_are_taken_as_they_are(self):
-        texts = ["tile * block_size_x <= 256", "mode == 0 or tile in (1, 2)"]
-        document = self.taken(call(restrictions=repr(texts)))
-        self.assertEqual([one["Expression"] for one in document["ConfigurationSpace"]["Conditions"]], texts)
-        # tile * block <= 256: 4 + 4 + 2 + 1 = 11, of those with tile <= 2: 2 + 2 + 2 + 1 = 7
-        self.assertEqual(self.count(document), 11 + 7)
-
-    def test_texts_with_chains_and_lists_are_said_in_the_words_of_conditions(self):
-        self.assertEqual(self.conditions(call(restrictions='["64 <= block_size_x < 256 and tile not in [3]"]')), ["64 <= block_size_x", "block_size_x < 256", "tile != 3"])
-
-    def test_a_lambda_of_the_dictionary_is_read_with_what_stands_around_it(self):
-        before = "LIMIT = 256\ndef restriction(factor):\n    return lambda p: p['block_size_x'] * p[\"tile\"] * factor <= LIMIT"
-        self.assertEqual(self.conditions(call(before, restrictions="restriction(2)")), ["block_size_x * tile * 2 <= 256"])
-
-    def test_a_lambda_of_named_parameters_is_read(self):
-        self.assertEqual(self.conditions(call(restrictions="[lambda tile, block_size_x: tile * block_size_x > 64]")), ["tile * block_size_x > 64"])
-
-    def test_a_function_with_the_names_that_it_takes_is_read(self):
-        self.assertEqual(self.conditions(call("def big(a, b):\n    return a > b * 32", restrictions='[(big, ["block_size_x", "tile"])]')), ["block_size_x > tile * 32"])
-
-    def test_lambdas_in_one_line_are_told_apart(self):
-        self.assertEqual(self.conditions(call(restrictions='[lambda p: p["tile"] > 1, lambda p: p["tile"] < 4, lambda p: p["mode"] == 1]')), ["tile > 1", "tile < 4", "mode == 1"])
-
-    def test_a_function_of_several_statements_is_read(self):
-        before = '''
-WIDTHS = {"small": 64}
-def threads(p, factor=2):
-    return p["block_size_x"] * factor
-def valid(p):
-    """Whether it runs."""
-    total = threads(p) * p["tile"]
-    if p["mode"] == 1:
-        return total <= 512
-    for tile in (3, 4):
-        if p["tile"] == tile and total > 256:
-            return False
-    return total >= WIDTHS["small"]'''
-        told = self.told(call(before, restrictions="valid"))
-        self.assertIn("read from its source", told["calls"][0]["taken"][0])
-        # mode 1, 2 * block * tile <= 512: 4 + 4 + 2 + 1 = 11 as above; mode 0: all 8 of tiles 1 and 2; of tile 3, 2 * 32 * 3 = 192 only; of tile 4, 256 only
-        self.assertEqual(self.count(self.file()), 11 + 8 + 1 + 1)
-
-    def test_all_and_any_and_comprehensions_are_read(self):
-        told = self.told(call(restrictions='lambda p: all(p[name] % 2 == 0 for name in ["block_size_x", "tile"]) and any([p["mode"] == 1, p["tile"] > 3])'))
-        self.assertIn("read from its source", told["calls"][0]["taken"][0])
-        self.assertEqual(self.count(self.file()), 4 * (2 + 1))  # mode 1: tiles 2 and 4; mode 0: tile 4
-
-    def test_what_cannot_be_read_is_tried_at_every_combination(self):
-        told = self.told(call("import math", restrictions='lambda p: math.gcd(p["block_size_x"], p["tile"] * 32) == 64'))
-        self.assertIn("tried at every combination", told["calls"][0]["taken"][0])
-        # gcd(b, 32 t) == 64: t = 2: b = 64, 128, 256; t = 4: b = 64
-        self.assertEqual(self.count(self.file()), 2 * (3 + 1))
-        self.assertTrue(all("mode" not in one["Parameters"] for one in self.file()["ConfigurationSpace"]["Conditions"]))
-
-    def test_what_is_tried_is_said_of_numbers_by_bounds_and_of_texts_by_name(self):
-        space = {"n": list(range(10)), "kind": ["one", "two", "three"]}
-        self.assertEqual(self.conditions(call(space=space, restrictions='[lambda p: len("x" * p["n"]) < 4, lambda p: len(p["kind"]) == 3]')), ["n <= 3", "kind != 'three'"])
-
-    def test_a_function_that_can_only_be_tried_at_too_many_points_is_refused(self):
-        space = {name: list(range(40)) for name in "abcde"}  # 40^5 is 102 million
-        told = self.told(call(space=space, restrictions='lambda p: hash((p["a"], p["b"], p["c"], p["d"], p["e"])) % 2 == 0'), code=5)
-        self.assertIn("102400000 combinations", told["calls"][0]["problems"][0])
-        self.assertFalse(self.file()["Import"]["importable"])
-
-    def test_combinations_that_divide_by_zero_are_kept_with_a_note(self):
-        told = self.told(call(restrictions='["tile % mode == 0"]'))
-        self.assertIn("divides by zero at 4 of 8", told["calls"][0]["notes"][0])
-        self.assertEqual(self.conditions(call(restrictions='["8 % (tile - 1) == 0"]')), ["tile != 4"])  # 8 % 0: kept, 8 % 1 and 8 % 2 are 0, 8 % 3 is 2
-
-    def test_a_guard_stays_with_what_it_guards(self):
-        self.assertEqual(self.conditions(call(restrictions='["mode != 0 and tile % mode == 0"]')), ["mode != 0 and tile % mode == 0"])
-
-    def test_a_restriction_that_fails_is_named(self):
-        problem = self.told(call(restrictions='[lambda p: p["tiles"] > 1]'), code=5)["calls"][0]["problems"][0]
-        self.assertIn("the lambda in line", problem)
-        self.assertIn("tiles", problem)
-
-
 class Sources(Scripts):
     def test_a_file_is_copied_with_the_headers_beside_it(self):
         self.put("kernels/own.cu", '#include "lib/a.cuh"\n#include <math.h>\n' + SIMPLE)
@@ -300,7 +158,16 @@ class Arguments(Scripts):
         self.assertEqual([one["AccessType"] for one in found], ["ReadWrite", "ReadOnly", "ReadOnly", "ReadOnly"])
         self.assertEqual([one.get("Fill") for one in found], ["zeros", "random", "constant", None])
         self.assertEqual([(one["FillType"], one.get("FillValue")) for one in found], [("Constant", 0), ("Random", None), ("Constant", 2), ("Constant", 1000)])
-        self.assertEqual([found[1][key] for key in ("Size", "Shape", "DType", "DataSource")], [1000, [1000], "float32", "args/1.npy"])
+        self.assertEqual([found[1][key] for key in ("Size", "Shape", "DType")], [1000, [1000], "float32"])
+
+    @NEEDS_NUMPY
+    def test_random_numbers_are_kept_where_results_are_compared(self):
+        before = "a = numpy.random.default_rng(7).random(1000, dtype=numpy.float32)\nnumpy.save('these.npy', a)"
+        found = self.arguments(before, "[a * 0, a, a + 1, numpy.int32(1000)]")
+        self.assertEqual([one.get("DataSource") for one in found], [None, None, None, None])
+        found = self.arguments(before, "[a * 0, a, a + 1, numpy.int32(1000)]", answer="[a + a, None, None, None]", cmem_args='{"filter": a + 2}')
+        self.assertEqual([one.get("DataSource") for one in found], [None, "args/1.npy", "args/2.npy", None, "args/filter.npy"])
+        self.assertEqual((self.folder / "args/1.npy").read_bytes()[-4000:], next((self.folder / "written").glob("*.these.npy")).read_bytes()[-4000:])
 
     @NEEDS_NUMPY
     def test_contents_are_kept_once_as_numpy_reads_them(self):
@@ -326,15 +193,69 @@ class Arguments(Scripts):
         self.assertTrue((self.folder / "answer/0.npy").is_file())
 
     @NEEDS_NUMPY
+    def test_an_answer_is_kept_in_the_order_of_its_argument(self):
+        before = "c = numpy.zeros((2, 3), dtype=numpy.float32)\nright = numpy.arange(6, dtype=numpy.float32).reshape(2, 3)"
+        import numpy
+        for argument, answer, kept in (("c", "numpy.asfortranarray(right)", [0, 1, 2, 3, 4, 5]), ("numpy.asfortranarray(c)", "right", [0, 3, 1, 4, 2, 5]),
+                                       ("numpy.asfortranarray(c)", "right.ravel()", [0, 3, 1, 4, 2, 5])):
+            with self.subTest(argument=argument, answer=answer):
+                self.arguments(before, f"[{argument}, c, c, numpy.int32(6)]", answer=f"[{answer}, None, None, None]")
+                self.assertEqual(numpy.load(self.folder / "answer/0.npy").reshape(-1).tolist(), kept)
+
+    @NEEDS_NUMPY
+    def test_an_answer_of_another_type_is_taken_in_the_argument_s_where_that_says_the_same(self):
+        import numpy
+        before = "c, k = numpy.zeros(4, dtype=numpy.float32), numpy.zeros(4, dtype=numpy.int32)"
+        self.arguments(before, "[c, k, c, numpy.int32(4)]", answer="[numpy.arange(4) / 3, numpy.arange(4), None, None]")
+        self.assertEqual(numpy.load(self.folder / "answer/0.npy").dtype, numpy.float32)
+        self.assertEqual(numpy.load(self.folder / "answer/1.npy").dtype, numpy.int32)
+        self.assertIn("answer of c: float64, taken as float32 as the argument is", self.file()["Import"]["notes"])
+        # A fraction is no whole number, and 2^40 none of 32 bits.
+        self.arguments(before, "[c, k, k, numpy.int32(4)]", answer="[None, numpy.arange(4) + 0.5, numpy.arange(4) + 2**40, None]")
+        self.assertEqual(numpy.load(self.folder / "answer/1.npy").dtype, numpy.float64)
+        self.assertEqual(numpy.load(self.folder / "answer/2.npy").dtype, numpy.int64)
+
+    @NEEDS_NUMPY
+    def test_answers_that_name_nothing_are_none(self):
+        self.arguments("a = numpy.ones(8, dtype=numpy.float32)", "[a, a, a, numpy.int32(8)]", answer="[None, None, None, None]")
+        self.assertFalse(self.file()["Import"]["answer"]["given"])
+
+    @NEEDS_NUMPY
+    def test_an_answer_that_is_a_number_is_told_by_its_value(self):
+        self.arguments("a = numpy.ones(8, dtype=numpy.float32)", "[a, a, a, numpy.int32(8)]", answer="[a, None, None, numpy.int32(9)]", atol="numpy.float32(0.5)")
+        told = self.file()["Import"]
+        self.assertEqual(told["answer"]["arguments"][1], {"Argument": 3, "Name": "n", "Value": 9})
+        self.assertEqual(told["atol"], 0.5)
+
+    @NEEDS_NUMPY
+    def test_arrays_of_complex_numbers_are_vectors_of_two(self):
+        found = self.arguments("a = numpy.arange(8, dtype=numpy.complex64)", "[a, a, a.astype(numpy.complex128), numpy.int32(8)]")
+        self.assertEqual([(one["Type"], one["FillType"]) for one in found[:3]], [("float2", "BinaryRaw"), ("float2", "BinaryRaw"), ("double2", "BinaryRaw")])
+
+    @NEEDS_NUMPY
+    def test_numbers_that_json_does_not_have_are_in_the_files_alone(self):
+        found = self.arguments("a = numpy.array([1, numpy.inf, numpy.nan, 2], dtype=numpy.float32)\nb = numpy.full(4, numpy.inf, dtype=numpy.float32)", "[a, a, b, numpy.int32(4)]")
+        self.assertEqual([one.get("Fill") for one in found], ["other", "other", "other", None])
+        text = (self.folder / "simple.json").read_text(encoding="utf-8")
+        json.loads(text, parse_constant=lambda word: self.fail(f"{word} is no JSON"))
+
+    @NEEDS_NUMPY
     def test_constant_memory_is_a_symbol(self):
-        found = self.arguments("f = numpy.random.rand(9).astype(numpy.float32)", "[f, f, f, numpy.int32(9)]", cmem_args='{"d_filter": f * 2}')
+        found = self.arguments("f = numpy.arange(9).astype(numpy.float32)", "[f, f, f, numpy.int32(9)]", cmem_args='{"d_filter": f * 2}')
         self.assertEqual([found[4][key] for key in ("Name", "MemoryType", "MemType", "Size", "DataSource")], ["d_filter", "Symbol", "Constant", 9, "args/d_filter.npy"])
 
     @NEEDS_NUMPY
     def test_contents_of_large_arrays_are_left_out_with_a_note(self):
-        script = call("import numpy\na = numpy.random.rand(1 << 18)", source=repr(self.VECTOR_ADD), arguments="[a, a, a, numpy.int32(1)]")
+        script = call("import numpy\na = numpy.arange(1 << 18, dtype=numpy.float64)", source=repr(self.VECTOR_ADD), arguments="[a, a, a, numpy.int32(1)]")
         self.assertIn("2097152 bytes are not kept", self.told(script, options=("--largest-array", "1"))["calls"][0]["notes"][0])
         self.assertNotIn("DataSource", self.file()["KernelSpecification"]["Arguments"][0])
+
+    @NEEDS_NUMPY
+    def test_a_large_answer_is_left_out_with_a_note(self):
+        script = call("import numpy\na = numpy.zeros(1 << 18)", source=repr(self.VECTOR_ADD), arguments="[a, a, a, numpy.int32(1)]",
+                      answer="[numpy.arange(1 << 18, dtype=numpy.float64), None, None, None]")
+        self.assertIn("answer of c: its 2097152 bytes are not kept", self.told(script, options=("--largest-array", "1"))["calls"][0]["notes"][0])
+        self.assertNotIn("File", self.file()["Import"]["answer"]["arguments"][0])
 
     @NEEDS_NUMPY
     def test_arguments_that_depend_on_the_configuration_make_no_template(self):
@@ -347,120 +268,6 @@ class Arguments(Scripts):
         document = self.taken(script)
         self.assertEqual(document["KernelSpecification"]["ProblemSize"], [100, 1])
         self.assertEqual(document["ConfigurationSpace"]["TuningParameters"][1]["Values"], [1, 2, 3, 4])
-
-
-class Running(Scripts):
-    def test_a_script_goes_on_with_the_first_valid_configuration(self):
-        after = '''
-import json
-from kernel_tuner.util import get_best_config, get_config_string
-from kernel_tuner.integration import store_results
-store_results("stored.json", "simple", "", {}, 1, results, env)
-best = get_best_config(results, "time")
-assert len(results) == 1 and min(results, key=lambda one: one["time"]) == best and best["GFLOP/s"] == 5.0 and results[0]["power"] == 1.0
-assert (best["block_size_x"], best["tile"], best["mode"]) == (64, 2, 0), best
-json.dumps(results), get_config_string(best), env["device_name"]'''
-        self.assertIsNone(self.told(call(restrictions='["tile > 1", "block_size_x > 32"]', metrics='{"GFLOP/s": lambda p: 5 / p["time"], "power": lambda p: p["nvml_power"]}') + after)["error"])
-        self.assertFalse((self.home / "stored.json").exists())
-
-    def test_what_scripts_import_is_there_and_does_nothing(self):
-        before = '''
-from kernel_tuner.observers import BenchmarkObserver
-from kernel_tuner.observers.nvml import NVMLObserver
-from kernel_tuner.observers.observer import ContinuousObserver
-from kernel_tuner.file_utils import store_output_file, store_metadata_file
-from kernel_tuner.energy import energy
-import kernel_tuner.strategies.common, kernel_tuner.interface
-class Registers(BenchmarkObserver):
-    def get_results(self):
-        return {}
-store_output_file("stored.json", [], {})
-observer = NVMLObserver(["nvml_energy"])
-observer.before_start()'''
-        self.assertIsNone(self.told(call(before, observers="[observer, Registers()]"))["error"])
-        self.assertEqual(sorted(path.name for path in self.home.iterdir()), ["script.py", "taken"])
-
-    def test_an_error_after_a_call_is_told_and_the_call_kept(self):
-        told = self.told(call() + "results[0]['gone']\n")
-        self.assertEqual([told["error"]["kind"], told["error"]["line"], len(told["calls"])], ["KeyError", 4, 1])
-        self.assertIn("The script ended there", self.run_tool(call() + "results[0]['gone']\n").stdout)
-
-    def test_a_script_that_ends_itself_after_a_call_is_fine(self):
-        self.assertIsNone(self.told(call() + "import sys\nsys.exit(0)\n")["error"])
-
-    def test_a_syntax_error_is_told_with_its_place(self):
-        error = self.told("import kernel_tuner\nx = (1 +\n  * 2)\n", code=2)["error"]
-        self.assertEqual([error["kind"], error["line"], error["column"]], ["SyntaxError", 3, 3])
-        run = self.run_tool("import kernel_tuner\nx = (1 +\n  * 2)\n")
-        self.assertIn("script.py:3:3: SyntaxError", run.stdout)
-
-    def test_a_script_that_is_not_there_cannot_be_read(self):
-        run = subprocess.run([sys.executable, str(TOOL), str(self.home / "gone.py"), str(self.folder)], capture_output=True, text=True, check=False)
-        self.assertEqual(run.returncode, 2)
-        self.assertIn("gone.py: FileNotFoundError", run.stdout)
-
-    def test_a_script_that_never_tunes_catches_nothing(self):
-        self.assertIn("tune_kernel was not called", self.run_tool("print(1)\n").stdout)
-        self.told("print(1)\n", code=3)
-
-    def test_a_script_that_only_runs_kernels_catches_nothing(self):
-        script = 'from kernel_tuner import run_kernel\nassert run_kernel("k", "", 1, [[1]], {}) == [[1]]\n'
-        self.assertEqual(self.told(script, code=3)["runs"], 1)
-        self.assertIn("run_kernel only", self.run_tool(script).stdout)
-
-    def test_a_package_that_is_missing_is_named_with_a_remedy(self):
-        error = self.told("import no_such_package.part\n" + call(), code=3)["error"]
-        self.assertEqual(error["package"], "no_such_package")
-        self.assertIn("-m pip install no_such_package", error["remedy"])
-
-    def test_a_missing_numpy_has_an_exit_code_of_its_own(self):
-        self.put("numpy.py", "raise ModuleNotFoundError(\"No module named 'numpy'\", name='numpy')\n")
-        self.assertIn("pip install numpy", self.told("import numpy\n" + call(), code=4)["error"]["remedy"])
-
-    def test_a_script_runs_in_its_own_folder_with_its_own_arguments(self):
-        self.put("beside.py", "VALUE = 7\n")
-        before = "import os, sys, beside\nassert __name__ == '__main__' and sys.argv[1:] == ['--fast', '3'] and os.path.exists('beside.py') and sys.argv[0] == __file__"
-        self.assertIsNone(self.told(call(before, size="beside.VALUE"), "--fast", "3")["error"])
-        self.assertEqual(self.file()["KernelSpecification"]["ProblemSize"], [7])
-
-    def test_what_a_script_prints_is_no_part_of_the_report(self):
-        run = self.run_tool("import os\nprint('loud')\nos.system('echo louder')\n" + call(), options=("--json",))
-        json.loads(run.stdout)
-        self.assertEqual(run.stderr.split(), ["loud", "louder"])
-
-    def test_each_call_is_told_in_lines(self):
-        lines = self.run_tool(call(restrictions='["tile > 1"]', verify="print")).stdout.splitlines()
-        self.assertEqual(lines[0], "simple.json: kernel simple, 32 combinations, 1 conditions")
-        self.assertIn("  restriction 'tile > 1': taken, 1 condition", lines)
-        self.assertTrue(any(line.startswith("  note: verify: print is not taken") for line in lines))
-
-
-class Behaviour(Scripts):
-    """What a script does beside tuning."""
-
-    def test_what_it_writes_takes_no_files_place_and_is_read_again(self):
-        for before, mode in (("mine", "w"), ("mine", "a"), ("mine", "r+")):
-            with self.subTest(mode=mode):
-                results = self.put("results.json", before)
-                told = self.told(call() + f'open("results.json", {mode!r}).write("yours")\nprint(repr(open("results.json").read()))\n')
-                self.assertIsNone(told["error"])
-                self.assertEqual(results.read_text(), before)
-        run = self.run_tool(call() + 'from pathlib import Path\nPath("new.txt").write_text("here")\nprint(Path("new.txt").read_text())\n')
-        self.assertIn("here", run.stderr)
-        self.assertFalse((self.home / "new.txt").exists())
-
-    def test_whatever_it_prints_and_starts_the_report_is_whole(self):
-        for behind in ('import atexit; atexit.register(print, "bye")', 'import threading, time\nthreading.Thread(target=lambda: (time.sleep(0.3), print("late"))).start()',
-                       "import os; os.fork()", "import sys; sys.stdout.close()", 'import os; os.system("echo more")'):
-            with self.subTest(behind=behind):
-                self.assertEqual(len(self.told(call() + behind + "\n")["calls"]), 1)
-
-    def test_whatever_it_raises_what_came_before_is_kept(self):
-        for raised in ("class Q(BaseException): pass\nraise Q('z')", "raise GeneratorExit", "raise ValueError('\\ud800')"):
-            with self.subTest(raised=raised):
-                told = self.told(call() + raised + "\n")
-                self.assertEqual(len(told["calls"]), 1)
-                self.assertIsNotNone(told["error"])
 
 
 if __name__ == "__main__":

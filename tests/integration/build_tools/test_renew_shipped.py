@@ -13,6 +13,7 @@ from pathlib import Path
 TOOLS = Path(sys.argv.pop(1))
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(TOOLS))
+import renewal
 import shipped_problems
 
 ATTUNE = f"#!{sys.executable} -IS" + """
@@ -80,12 +81,12 @@ class RenewShipped(unittest.TestCase):
         done = self.renew()
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(self.old.read_text(), "new")
-        self.assertEqual(len(self.calls()), len(shipped_problems.steps()) + 1)
+        self.assertEqual(len(self.calls()), len(shipped_problems.steps("h200")) + 1)
         other = self.call_of("reduce", "h200_f32_sum_hot")
         self.assertIn(f"--problems {self.old}", other)
         self.assertIn(f"--try {self.old}", other)
         self.assertIn("--policy hot/graph", other)
-        for step in shipped_problems.steps():
+        for step in shipped_problems.steps("h200"):
             call = self.call_of(step.template, step.recording)
             self.assertTrue(call.startswith(f"record {step.template} "), call)
             self.assertIn(f"--policy {step.policy} --finalists {step.finalists} --epochs {step.epochs} --device 0 ", call)
@@ -117,7 +118,7 @@ class RenewShipped(unittest.TestCase):
         (self.folder / "work/recordings/reduce.h200_f32_sum_hot.json.zst").write_text("of the other")
         self.attune.write_text(ATTUNE + "# of other templates\n")
         self.assertEqual(self.renew().returncode, 0)
-        self.assertEqual(len(self.calls()), 1 + len(shipped_problems.steps()) + 1)
+        self.assertEqual(len(self.calls()), 1 + len(shipped_problems.steps("h200")) + 1)
 
     def test_templates_that_are_not_shipped_are_refused(self):
         for more in ([], ["--template", "histogram"]):
@@ -202,14 +203,14 @@ class RenewShipped(unittest.TestCase):
         self.assertEqual(self.old.read_text(), "old")
         (self.folder / "slow").unlink()
         self.assertEqual(self.renew().returncode, 0)
-        self.assertEqual(len(self.calls()), len(shipped_problems.steps()) + 2)  # the interrupted one twice
+        self.assertEqual(len(self.calls()), len(shipped_problems.steps("h200")) + 2)  # the interrupted one twice
 
     def test_several_gpus_take_one_recording_after_the_other_and_share_the_processors(self):
         self.gpus(*["NVIDIA H200"] * 3)
         self.assertEqual(self.renew("--device", "0,2").returncode, 0)
         used = [call.split("--device ")[1].split(" ")[0] for call in self.calls()]
         self.assertEqual(set(used), {"0", "2"})
-        self.assertEqual(len(used), len(shipped_problems.steps()) + 1)
+        self.assertEqual(len(used), len(shipped_problems.steps("h200")) + 1)
         self.assertIn(f"--compile-workers {max(1, os.cpu_count() // 2 - 1)} ", self.calls()[0])
 
     def test_the_first_that_fails_stops_the_others(self):
@@ -221,16 +222,33 @@ class RenewShipped(unittest.TestCase):
         self.assertIn("ended with code 4", done.stderr)
         self.assertTrue((self.folder / "interrupted").exists())
 
-    def test_recordings_of_another_gpu_are_measured_and_not_replaced(self):
+    def test_another_kind_of_gpu_gets_recordings_of_its_own_from_what_won_on_this_one(self):
         self.gpus("NVIDIA H100 80GB HBM3")
+        self.assertEqual(self.renew("--only-measure").returncode, 0)
+        self.assertEqual((self.folder / "work/recordings/reduce.h100_f32_sum_hot.json.zst").read_text(), "new")
+        self.assertIn(f"--try {self.old}", self.call_of("reduce", "h100_f32_sum_hot"))
+        own = self.old.with_name("h100_f32_sum_hot.json.zst")
+        self.assertFalse(own.exists())
+        self.assertEqual(self.renew().returncode, 0)
+        self.assertEqual((self.old.read_text(), own.read_text()), ("old", "new"))
+        # From then on it begins with its own.
+        (self.folder / "calls").unlink()
+        self.assertEqual(self.renew("--template", "reduce").returncode, 0)
+        self.assertIn(f"--try {own}", self.call_of("reduce", "h100_f32_sum_hot"))
+        self.assertEqual(sorted(file.name for file in self.old.parent.glob("*f32_sum_hot*")), [own.name, self.old.name])
+
+    def test_kinds_of_gpus_are_not_mixed(self):
+        self.gpus("NVIDIA H200", "NVIDIA H100 80GB HBM3")
         refused = self.renew()
         self.assertEqual(refused.returncode, 2)
-        self.assertIn("is not of NVIDIA H100 80GB HBM3", refused.stderr)
+        self.assertIn("these are NVIDIA H100 80GB HBM3, NVIDIA H200: name those of one kind", refused.stderr)
         self.assertEqual(self.calls(), [])
-        measured = self.renew("--only-measure")
-        self.assertEqual(measured.returncode, 0, measured.stderr)
-        self.assertEqual(self.old.read_text(), "old")
-        self.assertEqual((self.folder / "work/recordings/reduce.h200_f32_sum_hot.json.zst").read_text(), "new")
+        self.assertEqual(self.renew("--device", "0").returncode, 0)
+
+    def test_a_kind_is_what_names_a_gpu_without_its_maker_and_memory(self):
+        kinds = {"NVIDIA H200": "h200", "NVIDIA H100 80GB HBM3": "h100", "NVIDIA A100-SXM4-40GB": "a100", "NVIDIA GeForce RTX 4090": "rtx4090", "Tesla V100-PCIE-16GB": "v100",
+                 "NVIDIA RTX 6000 Ada Generation": "rtx6000", "NVIDIA L40S": "l40s"}
+        self.assertEqual({name: renewal.kind_of(name) for name in kinds}, kinds)
 
     def test_without_a_gpu_and_with_ones_that_are_not_there_it_says_so(self):
         self.assertEqual(self.renew("--device", "1").returncode, 2)
@@ -261,83 +279,11 @@ class RenewShipped(unittest.TestCase):
             self.assertIn("There is no executable", done.stderr)
 
 
-class RenewalOutcome(unittest.TestCase):
-    """tools/renewal_outcome.py of made-up recordings."""
-
-    def setUp(self):
-        self.temporary = tempfile.TemporaryDirectory(prefix="attune outcome ")
-        self.folder = Path(self.temporary.name)
-        self.addCleanup(self.temporary.cleanup)
-        self.old, self.new = self.folder / "root/templates/copy/recordings", self.folder / "work/recordings"
-        self.old.mkdir(parents=True)
-        self.new.mkdir(parents=True)
-        (self.folder / "work/times.json").write_text(json.dumps({"seconds": 7.5, "devices": ["0", "1"], "steps": {"copy.h200_cold": 7}}))
-
-    @staticmethod
-    def problem(n, times, run_off, left=None):
-        """Times by block size: (low, median, high) of the search, a median of the run-off, and a ratio of who left it before its end."""
-        return {"problem": {"n": n}, "parameters": ["block_size"], "columns": ["values", "outcome", "median_us", "low_us", "high_us"],
-                "measurements": [[[block], "ok", median, low, high] for block, (low, median, high) in times.items()] + [[[999], "crashed", 0, 0, 0]],
-                "finalists": [json.dumps({"block_size": block}) for block in run_off], "rounds_us": [list(run_off.values())] * 3,
-                "left": [{"configuration": json.dumps({"block_size": block}), "ratio": ratio} for block, ratio in (left or {}).items()]}
-
-    def write(self, path, problems, name="NVIDIA H200"):
-        recording = {"device": {"name": name}, "driver": "1.2", "date": "2026-01-02", "template_hash": "abc", "policy": "cold/graph", "problems": problems}
-        subprocess.run(["zstd", "-q", "-o", str(path)], input=json.dumps(recording).encode(), check=True)
-
-    def outcome(self):
-        run = subprocess.run([sys.executable, str(TOOLS / "renewal_outcome.py"), str(self.folder / "work"), "--root", str(self.folder / "root"),
-                              "--output", str(self.folder / "results")], capture_output=True, text=True, check=False)
-        file = self.folder / "results/nvidia_h200/renewal.json"
-        return run, json.loads(file.read_text()) if file.exists() else None
-
-    def test_what_won_anew_is_compared_with_what_had_won_as_the_renewal_measured_both(self):
-        self.write(self.old / "h200_cold.json.zst", [self.problem(1, {64: (9, 10, 11), 128: (9, 10, 11)}, {64: 9.5, 128: 10}),
-                                                     self.problem(2, {64: (9, 10, 11)}, {64: 20}), self.problem(3, {32: (1, 1, 1)}, {32: 1})])
-        self.write(self.new / "copy.h200_cold.json.zst", [
-            self.problem(1, {64: (7, 8, 9), 256: (7.5, 8.5, 9)}, {256: 7, 64: 8}),    # 64 had won; 256 is faster, in the run-off of both
-            self.problem(2, {64: (18, 19, 19.5), 128: (19, 19.2, 20)}, {128: 19.2}),  # slower by the search's medians, not by its spread
-            self.problem(3, {64: (2, 2, 2)}, {64: 2})])                               # 32 was not measured
-        run, result = self.outcome()
-        self.assertEqual(run.returncode, 0, run.stderr)
-        row = result["rows"][0]
-        self.assertEqual((result["gpus"], result["seconds"], result["templates"]), (2, 7.5, {"copy": "abc"}))
-        self.assertEqual((row["problems"], row["compared"], row["ran_off"], row["same"], row["faster"], row["slower"], row["seconds"]), (3, 2, 1, 0, 1, 0, 7))
-        self.assertAlmostEqual(row["over_former_most"], 19.2 / 19)
-        self.assertAlmostEqual(row["over_recorded_median"], 19.2 / 20)
-
-    def test_a_former_winner_that_left_the_run_off_early_is_compared_by_what_that_said(self):
-        self.write(self.old / "h200_cold.json.zst", [self.problem(1, {64: (9, 10, 11)}, {64: 10})])
-        self.write(self.new / "copy.h200_cold.json.zst", [self.problem(1, {64: (9, 10, 11), 128: (11.5, 12, 12.5)}, {128: 12}, {64: 1.25})])
-        run, result = self.outcome()
-        self.assertEqual(run.returncode, 0, run.stderr)
-        row = result["rows"][0]
-        self.assertEqual((row["ran_off"], row["faster"], row["slower"], row["over_former_most"]), (1, 1, 0, 0.8))
-
-    def test_a_winner_beyond_the_spread_of_the_former_one_is_told_by_the_exit_code(self):
-        self.write(self.old / "h200_cold.json.zst", [self.problem(1, {64: (9, 10, 11)}, {64: 10})])
-        self.write(self.new / "copy.h200_cold.json.zst", [self.problem(1, {64: (9, 10, 11), 128: (11.5, 12, 12.5)}, {128: 12})])
-        run, result = self.outcome()
-        self.assertEqual(run.returncode, 1, run.stderr)
-        self.assertEqual(result["rows"][0]["slower"], 1)
-
-    def test_a_folder_or_a_recording_that_is_none_is_refused(self):
-        run, _ = self.outcome()
-        self.assertEqual(run.returncode, 2)
-        self.assertIn("there are no recordings", run.stderr)
-        (self.new / "copy.h200_cold.json.zst").write_text("not compressed")
-        run, _ = self.outcome()
-        self.assertEqual(run.returncode, 2)
-        self.assertIn("copy.h200_cold.json.zst", run.stderr)
-        (self.folder / "work/times.json").unlink()
-        self.assertEqual(self.outcome()[0].returncode, 2)
-
-
 class ShippedProblems(unittest.TestCase):
     def test_no_step_names_a_problem_twice_and_no_recording_is_made_twice(self):
-        for step in shipped_problems.steps():
+        for step in shipped_problems.steps("h200"):
             self.assertEqual(len({json.dumps(problem, sort_keys=True) for problem in step.problems}), len(step.problems))
-        recordings = [(step.template, step.recording) for step in shipped_problems.steps() if step.recording]
+        recordings = [(step.template, step.recording) for step in shipped_problems.steps("h200") if step.recording]
         self.assertEqual(len(set(recordings)), len(recordings))
 
     def test_sizes_are_odd_and_lie_as_far_apart_as_is_said(self):

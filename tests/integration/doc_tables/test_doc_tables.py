@@ -44,6 +44,17 @@ class DocTables(TablesCase):
         self.assertIn("| tools/test.sh | 2 min 05 s | 59.9 s |", text)
         self.assertIn("| slow | 30.0 s |", text)
 
+    def test_both_tuners_stand_beside_each_other_and_what_was_not_done_is_said(self):
+        ours = {"decided": 90, "failed": 2, "command_s": 15.5, "space": 100, "best_us": 9.0}
+        rows = [{"script": "a.py", "kernel": "scale", "answer": "script", "kernel_tuner": {"decided": 30, "failed": 0, "command_s": 15.1, "best_us": 10.0}, "attune": ours, "over_peer": 0.9},
+                {"script": "b.py", "kernel": "sum", "answer": None, "kernel_tuner": None, "attune": None, "problems": ["host code"]}, {"script": "c.py", "failed": "ended with code 1"}]
+        (self.results / "peers.json").write_text(json.dumps({"bench": "peers", "seconds": 15, "peer_version": "Tuner 1", **HEAD, "rows": rows}))
+        text = self.generated("peers")
+        self.assertIn("Tuner 1, 15 s each", text)
+        self.assertIn("| a.py | scale | 100 | script | 30 | 15.10 | 10.00 | 90 (2 failed) | 15.50 | 9.000 | 0.900 |", text)
+        self.assertIn("| b.py | sum | not recorded |", text)
+        self.assertIn("| c.py | failed | not recorded |", text)
+
     def test_figures_before_and_after_are_medians_with_their_ranges(self):
         folder = self.root / "bench/results/builds"
         folder.mkdir(parents=True)
@@ -57,9 +68,12 @@ class DocTables(TablesCase):
         rows = [{"case": "peer_space_300", "configs_per_s": 320.5, "configs_per_s_runs": [300.0, 320.5, 350.0], "gpu_busy": 0.9,
                  "compile_busy": 0.5, "whole_command_configs_per_s": 120.0, "verified": 300},
                 {"case": "scaling", "gpus": 4, "speedup": 3.7, "problems": 16, "configurations": 999, "command_s": 12.0, "date": "2026-01-01"}]
+        rows.append({"case": "learning", "strategy": "auto", "budget": 1000, "configs_per_s": 301.5, "searching": 0.021, "searching_runs": [0.02, 0.021, 0.03]})
         (self.results / "tuning_rate.json").write_text(json.dumps({"bench": "tuning_rate", **HEAD, "rows": rows}))
         text = self.generated("tuning_rate")
         self.assertIn("| 320.5 configurations/s | median of 3 runs from 300.0 to 350.0, 300 verified", text)
+        self.assertIn("| strategy `auto`, 1000 configurations of a larger space | 2.1 % of the search | for proposing and learning, beside the GPU's work: "
+                      "median of 3 runs from 2.0 % to 3.0 %; 301.5 configurations/s |", text)
         self.assertIn("| 4 GPUs, 16 problems, 999 configurations | 3.700x | whole command, 12.00 s | 2026-01-01 |", text)
 
     def test_a_speed_up_is_told_beside_what_each_gpu_took_alone(self):

@@ -62,6 +62,23 @@ TEST_CASE_FIXTURE(Fake, "kernels, their parameters and variables are those of th
   CHECK(values == std::vector<float>{1, 2, 3, 4, 5});
 }
 
+TEST_CASE_FIXTURE(Fake, "kernels of C++ are found by their names, which the driver tells, and overloads are not told apart") {
+  const gpu::Module module(cubin_of(R"text(
+namespace ns { template <int kTile> __global__ void scale(float* x) { x[0] *= kTile; } }
+template __global__ decltype(ns::scale<2>) ns::scale<2>;
+template __global__ decltype(ns::scale<3>) ns::scale<3>;
+__global__ void plain(float* x, int n) { x[n] = 1; }
+__global__ void twice(float* x) { x[0] = 1; }
+__global__ void twice(double* x) { x[0] = 1; }
+)text"));
+  CHECK(module.function("plain").parameter_bytes == std::vector<int>{8, 4});
+  CHECK(module.function("ns::scale<3>").handle == module.function("_ZN2ns5scaleILi3EEEvPf").handle);
+  CHECK(module.function("ns::scale<3>").handle != module.function("ns::scale<2>").handle);
+  CHECK_THROWS_WITH(static_cast<void>(module.function("ns::scale<4>")), doctest::Contains("\"ns::scale<4>\""));
+  CHECK_THROWS_WITH(static_cast<void>(module.function("twice")), doctest::Contains("several functions of that name"));
+  CHECK_THROWS_WITH(static_cast<void>(gpu::Module(cubin_of("__device__ int x;")).function("plain")), doctest::Contains("has no kernel"));
+}
+
 TEST_CASE_FIXTURE(Fake, "garbage is no image, and a cubin of another architecture is refused") {
   CUmodule module = nullptr;
   const std::string garbage(4096, 'x');

@@ -15,7 +15,7 @@ using test::FakeGpu;
 
 namespace {
 
-/// Of the template synthetic. Its fastest is block_size=256 items=2 waves=2; with waves=8 it takes 1.4 times as long.
+/// A configuration of the template synthetic. The fastest one is block_size=256 items=2 waves=2; with waves=8 it takes 1.4 times as long.
 json configuration(int waves, int block_size = 256) {
   return {{"block_size", block_size}, {"fault", "none"}, {"items", 2}, {"waves", waves}};
 }

@@ -147,7 +147,8 @@ Cubin Cubin::read(const void* image_bytes) {
     const auto& [entry, name] = symbols[i];
     const Section* const home = image.section(entry.st_shndx);
     if (home == nullptr) continue;
-    if (ELF64_ST_TYPE(entry.st_info) == STT_FUNC && ELF64_ST_BIND(entry.st_info) == STB_GLOBAL && home->name == ".text." + name) {
+    // Instances of templates are weak, device functions local.
+    if (ELF64_ST_TYPE(entry.st_info) == STT_FUNC && ELF64_ST_BIND(entry.st_info) != STB_LOCAL && home->name == ".text." + name) {
       cubin.kernels.push_back(read_kernel(image, name));
       const auto found = registers.find(static_cast<std::uint32_t>(i));
       if (found != registers.end()) cubin.kernels.back().registers = found->second;

@@ -134,6 +134,18 @@ CUresult cuModuleGetFunction(CUfunction* function, CUmodule handle, const char* 
   });
 }
 
+CUresult cuModuleGetFunctionCount(unsigned* count, CUmodule handle) {
+  return entry([&](Process& process) { *count = static_cast<unsigned>(process.modules.at(handle).kernels.size()); });
+}
+
+CUresult cuModuleEnumerateFunctions(CUfunction* functions, unsigned count, CUmodule handle) {
+  return entry([&](Process& process) {
+    const auto& kernels = process.modules.at(handle).kernels;
+    if (count == 0 || count > kernels.size()) throw CallFailed{CUDA_ERROR_INVALID_VALUE};
+    for (unsigned i = 0; i < count; ++i) functions[i] = reinterpret_cast<CUfunction>(kernels[i].get());
+  });
+}
+
 CUresult cuModuleGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUmodule handle, const char* name) {
   return entry([&](Process& process) {
     const auto& variables = process.modules.at(handle).variables;
@@ -142,6 +154,10 @@ CUresult cuModuleGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUmodule ha
     *address = found->second.address();
     *bytes = found->second.size_bytes();
   });
+}
+
+CUresult cuFuncGetName(const char** name, CUfunction function) {
+  return entry([&](Process& process) { *name = kernel_at(process, function).cubin.name.c_str(); });
 }
 
 CUresult cuFuncGetAttribute(int* value, CUfunction_attribute attribute, CUfunction function) {

@@ -33,6 +33,9 @@ SearchCase with_goal(double behind, std::optional<double> command_s = std::nullo
 
 TEST_CASE("every mark of the repository is a configuration of its problem's space, and a recorded one won there") {
   const session::Recording recording = session::Recording::load(kBench + "spaces/h200_reduce_f32_sum_2_22.json.zst");
+  const auto won = [](const std::string& file) {
+    return session::Recording::load(ATTUNE_SOURCE_DIR "/" + file).problems.at(0).finalists.at(0);
+  };
   const CaseFile file(kBench + "marks.json");
   REQUIRE(file.cases().size() == 3);
   for (const SearchCase& one : file.cases()) {
@@ -43,8 +46,12 @@ TEST_CASE("every mark of the repository is a configuration of its problem's spac
     const auto space = space::SearchSpace::build(kernel, one.problem, recording.device);
     CHECK(space.find(spec::configuration_from_text(kernel, one.mark.configuration)).has_value());
     if (one.mark.kind != MarkKind::Recorded) continue;
-    REQUIRE("bench/spaces/h200_reduce_f32_sum_2_22.json.zst" == one.mark.from);
-    CHECK(recording.problems.at(0).finalists.at(0) == one.mark.configuration);
+    CHECK(won(one.mark.from) == one.mark.configuration);
+    for (const auto& [device, own] : one.marks_on) {
+      CAPTURE(device);
+      CHECK(won(own.from) == own.configuration);
+      CHECK(session::Recording::load(ATTUNE_SOURCE_DIR "/" + own.from).device.name == device);
+    }
   }
 }
 

@@ -1,8 +1,6 @@
 // What a cubin tells of its kernels without a driver, and that no bytes make the reader leave them.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-
 #include "tuner/base/cubin_kernels.hpp"
 #include "tuner/compile/compiler.hpp"
 
@@ -41,13 +39,6 @@ TEST_CASE("a cubin tells the sizes of each kernel's parameters in order, and the
   CHECK(kernels->at("several").most_threads == 96);
   CHECK(kernels->at("none").parameter_bytes.empty());
   CHECK(kernels->at("none").most_threads == 0);
-}
-
-TEST_CASE("the names of a cubin's kernels are told without the rest") {
-  auto names = base::cubin_kernel_names(cubin());
-  std::sort(names.begin(), names.end());
-  CHECK(names == std::vector<std::string>{"none", "several"});
-  CHECK(base::cubin_kernel_names(cubin().substr(0, cubin().size() / 2)).empty());
 }
 
 TEST_CASE("what is no cubin, or a torn or changed one, is read without leaving its bytes") {

@@ -25,6 +25,10 @@ template <Order kOrder, class T = float4, bool kLast = false> __global__ void so
 template <class A, class B> __global__ void pair(A* a, B* b) { a[0] = {}; b[0] = {}; }
 template <int kOnce> __global__ void once(float* x) { x[0] = kOnce; }
 namespace a { inline namespace v1 { __global__ void versioned(float* x) { x[0] = 1; } } }
+inline namespace v2 {
+__global__ void outermost(float* x) { x[0] = 1; }
+template <int kTile> __global__ void tiled(float* x) { x[0] = kTile; }
+}
 namespace ns { namespace inner { __global__ void scale(float* x) { x[threadIdx.x] *= 2; } } }
 __global__ void plain(float* x, int (*unused)[4]) { x[threadIdx.x] = 1; }
 __global__ void twice(float* x) { x[0] = 1; }
@@ -36,6 +40,8 @@ template __global__ decltype(gemm<-4, false, const float*>) gemm<-4, false, cons
 template __global__ decltype(sort<Order::kColumns>) sort<Order::kColumns>;
 template __global__ decltype(sort<Order::kRows, int, true>) sort<Order::kRows, int, true>;
 template __global__ decltype(once<5>) once<5>;
+template __global__ decltype(tiled<3>) tiled<3>;
+template __global__ decltype(tiled<4>) tiled<4>;
 template __global__ decltype(pair<float4, float4>) pair<float4, float4>;
 template __global__ decltype(pair<float4, int>) pair<float4, int>;
 template __global__ decltype(fill<7, 3, kSecond>) fill<7, 3, kSecond>;
@@ -82,6 +88,17 @@ TEST_CASE("truth values are numbers, and what may be left out may be") {
   CHECK(found("inner::scale") == found("ns::inner::scale"));
 }
 
+TEST_CASE("a namespace may be left out, as an inline one is, unless a function of that name stands outside of all") {
+  CHECK(found("outermost").starts_with("_ZN2v29outermost"));
+  CHECK(found("tiled<4>").starts_with("_ZN2v25tiledILi4E"));
+  CHECK(found("scale") == found("ns::inner::scale"));
+  const std::vector<std::string> symbols = {"_ZN2v11kEPf", "_Z1kPf", "_ZN2v21kEPf"};
+  CHECK(base::kernel_symbol(symbols, "k") == "_Z1kPf");
+  CHECK(base::kernel_symbol(symbols, "v2::k") == "_ZN2v21kEPf");
+  CHECK_THROWS_WITH_AS(static_cast<void>(base::kernel_symbol({symbols[0], symbols[2]}, "k")),
+                       doctest::Contains("name it with its namespace"), Error);
+}
+
 TEST_CASE("the only instance of a template is meant however its arguments are spelt") {
   CHECK(found("once<kAlias>").starts_with("_Z4onceILi5E"));
   CHECK(found("fill<7, size_of_step, kSecond>").starts_with("_Z4fillILh7E"));
@@ -105,8 +122,8 @@ TEST_CASE("a symbol is shown as C++ names it") {
 }
 
 TEST_CASE("what is not there is not found") {
-  for (const char* asked : {"gemm", "gemm<128, false, float>", "gemm<128, true, double>", "gemm<128, true, float, 1>", "scale",
-                            "other::scale", "plai", "once", ""}) {
+  for (const char* asked :
+       {"gemm", "gemm<128, false, float>", "gemm<128, true, double>", "gemm<128, true, float, 1>", "other::scale", "plai", "once", ""}) {
     CAPTURE(asked);
     CHECK(found(asked).empty());
   }
@@ -117,6 +134,13 @@ TEST_CASE("an instance whose arguments are read is meant before one whose argume
   const std::vector<std::string> symbols = {"_Z5applyIN2ns1XEEvPT_", "_Z5applyIfEvPT_"};
   CHECK(base::kernel_symbol(symbols, "apply<float>") == "_Z5applyIfEvPT_");
   CHECK(base::kernel_symbol(symbols, "apply<ns::X>") == "_Z5applyIN2ns1XEEvPT_");
+}
+
+TEST_CASE("a type of the standard library is not read, and not taken for one by reference to an earlier part") {
+  const std::vector<std::string> symbols = {"_Z1kIfiEvPFvPT_E", "_Z1kISt4plusIfEiEvPFvPT_E"};  // void k<...>(void (*)(T*))
+  CHECK(base::kernel_symbol(symbols, "k<std::plus<float>, int>") == symbols[1]);
+  CHECK(base::kernel_symbol(symbols, "k<float, int>") == symbols[0]);
+  CHECK(base::shown_kernel(symbols[1]) == "k<...>");
 }
 
 TEST_CASE("overloads of one name are told apart by nobody") {

@@ -1,4 +1,5 @@
 #pragma once
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -17,7 +18,10 @@ using attune::test::replaced;
 
 /// A T1 file with its kernel in a folder of their own.
 struct T1Folder {
-  void write(const std::string& name, const std::string& text) const { std::ofstream(folder / name, std::ios::binary) << text; }
+  void write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories((folder / name).parent_path());
+    std::ofstream(folder / name, std::ios::binary) << text;
+  }
   [[nodiscard]] ImportedTemplate import(const std::string& text, const std::string& name = "") const {
     write("t1.json", text);
     return import_t1({folder / "t1.json", {}, name});
@@ -26,7 +30,7 @@ struct T1Folder {
   attune::test::TempFolder folder;
 };
 
-/// Of the four dialects.
+/// A folder that has the kernel sources of all four dialects.
 struct Dialects : T1Folder {
   Dialects() {
     write("scale.cu", attune::test::kSchemaSource);
@@ -40,6 +44,7 @@ struct Dialects : T1Folder {
 inline spec::KernelTemplate parsed(const ImportedTemplate& made) {
   auto sources = made.files;
   sources.erase("template.json");
+  for (const auto& [name, data] : made.kernel.data) sources.emplace(name, spec::to_text(data.file));
   return spec::KernelTemplate::parse(made.files.at("template.json"), sources, "made/template.json");
 }
 

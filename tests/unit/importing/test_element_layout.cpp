@@ -36,6 +36,8 @@ TEST_CASE("types of T1, of CUDA and of numpy are attune's element types") {
   CHECK(layout("unsigned long long").type == ElementType::U64);
   CHECK(layout("float64").type == ElementType::F64);
   CHECK(layout("uint8").type == ElementType::U8);
+  CHECK(layout("__nv_fp8_e4m3").type == ElementType::F8E4M3);
+  CHECK(layout("float8_e5m2").type == ElementType::F8E5M2);
   CHECK(layout("bool").type == ElementType::U8);
   CHECK(layout("bool").remark.find("attune has no bool") == 0);
 }

@@ -174,7 +174,7 @@ TEST_CASE("forest learns from more than it takes in, and proposes all that is le
   CHECK(proposed.size() == 2048);
   CHECK(std::set<Ordinal>(proposed.begin(), proposed.end()).size() == 2048);
   CHECK_FALSE(forest.propose());
-  // Of the fastest 200 nearly all come in the first half.
+  // Nearly all of the fastest 200 come in the first half.
   std::vector<Ordinal> sorted = proposed;
   std::stable_sort(sorted.begin(), sorted.end(), [&](Ordinal a, Ordinal b) { return times(a).value_or(1e9) < times(b).value_or(1e9); });
   std::size_t early = 0;

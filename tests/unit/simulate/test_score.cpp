@@ -40,7 +40,7 @@ TEST_CASE("the score of a run is what it gained on random search, in the mean ov
   CHECK(tiny().score({{2.0, kFailed, 1.0, 4.0}}).value() == doctest::Approx(0.4));
   // 4, 4, 2, 1, the first by failing: ((11/6 - 4)/(5/6) + (5/4 - 2)/(1/4))/2 = (-2.6 - 3)/2.
   CHECK(tiny().score({{kFailed, 4.0, 2.0, 1.0}}).value() == doctest::Approx(-2.8));
-  // Of both together: the mean best is 3 and 1.5, so ((11/6 - 3)/(5/6) + (5/4 - 1.5)/(1/4))/2 = (-1.4 - 1)/2.
+  // Both together have the mean best 3 and 1.5, so ((11/6 - 3)/(5/6) + (5/4 - 1.5)/(1/4))/2 = (-1.4 - 1)/2.
   CHECK(tiny().score({{2.0, kFailed, 1.0, 4.0}, {kFailed, 4.0, 2.0, 1.0}}).value() == doctest::Approx(-1.2));
 }
 
@@ -77,7 +77,7 @@ TEST_CASE("no more than 220 evaluations count") {
   for (std::size_t i = 0; i < costs.size(); ++i) costs[i] = 1.0 + static_cast<double>(i);
   const SearchScore scale(costs);
   CHECK(scale.expected_of_random().size() == 220);
-  // Of n configurations with the costs 1 to n, the least of k draws is (n + 1)/(k + 1) in the mean.
+  // Where n configurations have the costs 1 to n, the least of k draws is (n + 1)/(k + 1) in the mean.
   for (const std::size_t draws : {std::size_t{1}, std::size_t{2}, std::size_t{50}, std::size_t{220}})
     CHECK(scale.expected_of_random()[draws - 1] == doctest::Approx(20001.0 / static_cast<double>(draws + 1)));
 }

@@ -41,11 +41,37 @@ TEST_CASE("sixteen-bit floats decode as IEEE says") {
   CHECK(to_double(ElementType::BF16, 0x0001) == std::ldexp(1.0, -133));
 }
 
+TEST_CASE("eight-bit floats decode as the OCP format says") {
+  CHECK(to_double(ElementType::F8E4M3, 0x38) == 1.0);
+  CHECK(to_double(ElementType::F8E4M3, 0xc2) == -2.5);
+  CHECK(to_double(ElementType::F8E4M3, 0x01) == std::ldexp(1.0, -9));
+  CHECK(to_double(ElementType::F8E4M3, 0x08) == std::ldexp(1.0, -6));
+  CHECK(to_double(ElementType::F8E4M3, 0x7e) == 448);
+  CHECK(std::isnan(to_double(ElementType::F8E4M3, 0x7f)));
+  CHECK(std::isnan(to_double(ElementType::F8E4M3, 0xff)));
+  CHECK(to_double(ElementType::F8E5M2, 0x3c) == 1.0);
+  CHECK(to_double(ElementType::F8E5M2, 0xc1) == -2.5);
+  CHECK(to_double(ElementType::F8E5M2, 0x01) == std::ldexp(1.0, -16));
+  CHECK(to_double(ElementType::F8E5M2, 0x7c) == std::numeric_limits<double>::infinity());
+  CHECK(std::isnan(to_double(ElementType::F8E5M2, 0x7d)));
+}
+
+TEST_CASE("where a type has no infinities, its limits are its largest numbers") {
+  for (const auto bits : {highest_bits(ElementType::F8E4M3), highest_finite_bits(ElementType::F8E4M3)})
+    CHECK(to_double(ElementType::F8E4M3, bits) == 448);
+  for (const auto bits : {lowest_bits(ElementType::F8E4M3), lowest_finite_bits(ElementType::F8E4M3)})
+    CHECK(to_double(ElementType::F8E4M3, bits) == -448);
+  CHECK(to_double(ElementType::F8E5M2, highest_finite_bits(ElementType::F8E5M2)) == 57344);
+  CHECK(to_double(ElementType::F8E5M2, lowest_bits(ElementType::F8E5M2)) == -std::numeric_limits<double>::infinity());
+}
+
 TEST_CASE("unit roundoffs are half a unit in the last place of 1") {
   CHECK(unit_roundoff(ElementType::F32) == static_cast<double>(std::numeric_limits<float>::epsilon()) / 2);
   CHECK(unit_roundoff(ElementType::F64) == std::numeric_limits<double>::epsilon() / 2);
   CHECK(unit_roundoff(ElementType::F16) == std::ldexp(1.0, -11));
   CHECK(unit_roundoff(ElementType::BF16) == std::ldexp(1.0, -8));
+  CHECK(unit_roundoff(ElementType::F8E4M3) == 0.0625);
+  CHECK(unit_roundoff(ElementType::F8E5M2) == 0.125);
 }
 
 TEST_CASE("elements print exactly") {

@@ -3,6 +3,7 @@
 
 #include "spec_support.hpp"
 #include "tuner/spec/device_info.hpp"
+#include "tuner/spec/kernel_name_parts.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
 namespace test_kernel_name {
@@ -76,6 +77,20 @@ TEST_CASE("what a condition of the source leaves out is not instantiated; sizes 
   CHECK(count(source_of(with_condition("tile > 1024")), "template __global__") == 0);  // a let of block_size, which is 64
   CHECK(count(source_of(with_condition("grid > 1024")), "template __global__") == 1);  // a let of n
   CHECK(count(source_of(with_condition("waves == 2")), "template __global__") == 1);
+}
+
+TEST_CASE("a kernel's name is cut at its brackets, and says where the list in them begins") {
+  const SourcePosition place{"t.json", 3, 7};
+  const auto cut = [&](const std::string& text) { return cut_kernel_name(text, place, "gemm<T, 64>"); };
+  const auto parts = cut("ns::gemm <T, (a > b)>");
+  CHECK(parts.function == "ns::gemm");
+  CHECK(parts.list == "T, (a > b)");
+  CHECK(parts.list_offset == 10);
+  CHECK_FALSE(cut("ns::gemm").list.has_value());
+  CHECK(cut("gemm<>").list == "");
+  CHECK(error_of([&] { static_cast<void>(cut("gemm<T")); }) ==
+        "t.json:3:7: the kernel 'gemm<T' has no '>' at the end of its template arguments; write e.g. gemm<T, 64>");
+  CHECK(contains(error_of([&] { static_cast<void>(cut("ns::<T>")); }), "t.json:3:7: the kernel's name '' is no C identifier"));
 }
 
 TEST_CASE("a kernel's name that is none is refused at its place") {

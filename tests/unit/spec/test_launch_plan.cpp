@@ -29,14 +29,19 @@ std::string resolve_error(const KernelTemplate& kernel, const DeviceInfo& device
   return error_of([&] { (void)resolve(kernel, sample_problem(), default_configuration(kernel), device); });
 }
 
+/// Whoever asks beforehand is told what `resolve` then throws.
 bool exceeds_limits(const KernelTemplate& kernel, const DeviceInfo& device = h100()) {
+  bool exceeds = false;
   try {
     (void)resolve(kernel, sample_problem(), default_configuration(kernel), device);
   } catch (const LimitError&) {
-    return true;
+    exceeds = true;
   } catch (const Error&) {
+    CHECK_THROWS_AS((void)resolve_if_launchable(kernel, sample_problem(), default_configuration(kernel), device), SpecError);
+    return false;
   }
-  return false;
+  CHECK(resolve_if_launchable(kernel, sample_problem(), default_configuration(kernel), device).has_value() == !exceeds);
+  return exceeds;
 }
 
 }  // namespace
@@ -60,6 +65,28 @@ TEST_CASE("a plan holds buffers, steps, arguments and work of one configured pro
   CHECK(launch_of(plan, 1).block == std::array<std::uint32_t, 3>{32, 2, 1});
   CHECK(plan.work_bytes == 10000);
   CHECK(plan.work_operations == 10000);
+}
+
+TEST_CASE("vectors and structs are so many elements each, at their alignment") {
+  const auto buffer = [](const std::string& type) {
+    const KernelTemplate kernel = with(R"("in": {"type": "T", "count": "n"})", R"("in": {"type": )" + type + R"(, "count": "n"})");
+    return resolve(kernel, sample_problem("f32", 100), default_configuration(kernel), h100()).buffers[0];
+  };
+  const auto is = [](const ResolvedBuffer& found, ElementType type, std::int64_t count, std::int64_t bytes, int align) {
+    return found.type == type && found.count == count && found.bytes == bytes && found.align_bytes == align;
+  };
+  CHECK(is(buffer(R"("f32x4")"), ElementType::F32, 400, 1600, 16));
+  CHECK(is(buffer(R"("f16x2")"), ElementType::F16, 200, 400, 4));
+  CHECK(is(buffer(R"("f64x4")"), ElementType::F64, 400, 3200, 16));
+  CHECK(is(buffer(R"("u8x3")"), ElementType::U8, 300, 300, 0));
+  CHECK(is(buffer(R"({"bytes": 24, "align": 8})"), ElementType::U8, 2400, 2400, 8));
+  CHECK(is(buffer(R"({"bytes": 5})"), ElementType::U8, 500, 500, 1));
+  const auto refusal = [&](const std::string& type) { return error_of([&] { (void)buffer(type); }); };
+  CHECK(contains(refusal(R"("f32x5")"), "must be one of"));
+  CHECK(contains(refusal(R"({"bytes": 12, "align": 8})"), "a struct of 12 bytes cannot begin at multiples of 8"));
+  CHECK(contains(refusal(R"({"bytes": 0})"), "a struct has 1 to 1048576 bytes, not 0"));
+  CHECK(contains(refusal(R"({"bytes": 24, "align": 3})"), "must be a power of two"));
+  CHECK(contains(refusal(R"({"align": 8})"), "give the size of the struct"));
 }
 
 TEST_CASE("arguments are buffers, scalars and integers of their declared width") {

@@ -102,7 +102,7 @@ TEST_CASE("values of the wrong kind or outside what is allowed are refused") {
        {R"("work")", R"("options": ["O3"], "work")", "does not begin with '-'"},
        {R"("work")", R"("options": ["-arch=sm_80"], "work")", "is attune's own"},
        {R"("reference": "none")", R"("reference": "some")", "must be one of none"},
-       {R"("reference": "none")", R"("reference": {})", "must be {\"builtin\""},
+       {R"("reference": "none")", R"("reference": {})", "must be one of {\"builtin\""},
        {R"("reference": "none")", R"("reference": {"builtin": "sort"})", "must be one of arg_reduce, histogram, reduce, segmented_reduce"},
        {R"("reference": "none")", R"("reference": {"builtin": "reduce"})",
         "needs the choice 'op' among sum, product, min, max, and, or, xor, custom in \"problem\""},

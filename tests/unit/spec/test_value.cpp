@@ -1,9 +1,11 @@
 #include <doctest/doctest.h>
 
 #include <bit>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "spec_support.hpp"
+#include "tuner/spec/element.hpp"
 #include "tuner/spec/scalar_bits.hpp"
 #include "tuner/spec/value.hpp"
 
@@ -42,7 +44,7 @@ TEST_CASE("values survive JSON, and what is no value is refused") {
 
 TEST_CASE("element types know their names and sizes") {
   for (const std::string& type : element_type_names()) CHECK(name(element_type(type)) == type);
-  CHECK(element_type_names().size() == 12);
+  CHECK(element_type_names().size() == 14);
   CHECK(std::string(cuda_name(ElementType::I8)) == "signed char");
   CHECK(std::string(cuda_name(ElementType::BF16)) == "__nv_bfloat16");
   CHECK(size_bytes(ElementType::F16) == 2);
@@ -93,6 +95,23 @@ TEST_CASE("bfloat16 rounds once, not through float") {
   // even.
   CHECK(scalar_bits(1.0 + 1.0 / 256 + 0x1p-40, ElementType::BF16) == 0x3F81U);
   CHECK(scalar_bits(1.0 + 3.0 / 256 - 0x1p-40, ElementType::BF16) == 0x3F81U);
+}
+
+TEST_CASE("every number of a small floating type has its own bits, and what lies between two goes to the nearer, or to the even one") {
+  for (const ElementType type : {ElementType::F8E4M3, ElementType::F8E5M2, ElementType::F16, ElementType::BF16}) {
+    CAPTURE(name(type));
+    const std::uint64_t largest = highest_finite_bits(type);
+    for (std::uint64_t bits = 0; bits < largest; ++bits) {
+      const double here = to_double(type, bits), next = to_double(type, bits + 1), middle = (here + next) / 2;
+      REQUIRE(scalar_bits(here, type) == bits);
+      REQUIRE(scalar_bits(middle, type) == (bits % 2 == 0 ? bits : bits + 1));
+      REQUIRE(scalar_bits(std::nextafter(middle, 0), type) == bits);
+      REQUIRE(scalar_bits(-std::nextafter(middle, HUGE_VAL), type) == ((bits + 1) | (std::uint64_t{1} << (8 * size_bytes(type) - 1))));
+    }
+    CHECK(scalar_bits(to_double(type, largest), type) == largest);
+  }
+  CHECK_FALSE(scalar_bits(449.0, ElementType::F8E4M3));
+  CHECK_FALSE(scalar_bits(57345.0, ElementType::F8E5M2));
 }
 
 }  // namespace test_value

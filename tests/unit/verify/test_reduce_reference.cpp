@@ -8,6 +8,8 @@
 #include <limits>
 #include <optional>
 
+#include "tuner/spec/element.hpp"
+
 namespace test_reduce_reference {
 
 namespace {
@@ -16,6 +18,7 @@ namespace device {
 }  // namespace device
 
 using namespace device::attune::reference;
+namespace spec = ::attune::spec;
 using namespace device::of_reduce;
 using namespace device::of_reduce::reduce_reference;
 
@@ -70,6 +73,26 @@ std::optional<u64> planted_element(const Reduction& of, const Totals& whole, u64
 }
 
 }  // namespace
+
+TEST_CASE("device code and host read and round floating types alike") {
+  for (const auto type : {spec::ElementType::F8E4M3, spec::ElementType::F8E5M2, spec::ElementType::F16, spec::ElementType::BF16}) {
+    CAPTURE(spec::name(type));
+    const int number = static_cast<int>(type);
+    CHECK(highest_bits(number) == spec::highest_bits(type));
+    CHECK(lowest_finite_bits(number) == spec::lowest_finite_bits(type));
+    CHECK(unit_roundoff(number) == spec::unit_roundoff(type));
+    for (u64 bits = 0; bits < u64{1} << (8 * spec::size_bytes(type)); ++bits) {
+      const double wanted = spec::to_double(type, bits), got = number_of(number, bits);
+      REQUIRE((std::isnan(wanted) ? std::isnan(got) : got == wanted));
+      if (!std::isfinite(wanted)) continue;
+      REQUIRE(floating_bits(number, wanted) == bits);
+      // A third of the way to the next is nearest to this one.
+      const u64 next = bits + 1;
+      if (const double beyond = spec::to_double(type, next); std::isfinite(beyond) && std::signbit(beyond) == std::signbit(wanted))
+        REQUIRE(floating_bits(number, wanted + (beyond - wanted) / 3) == bits);
+    }
+  }
+}
 
 TEST_CASE("sums of small integers are exact wherever the accumulator holds them, and only there") {
   const auto exactly = [](const Reduction& of, double sum, double magnitude) {

@@ -20,6 +20,7 @@ Utilisation utilisation_from(const json& message) {
   to.idle_waiting_compile_s = message.at("idle_waiting_compile_s");
   to.recovering_s = message.at("recovering_s");
   to.idle_other_s = message.at("idle_other_s");
+  to.searching_s = message.at("searching_s");
   return to;
 }
 

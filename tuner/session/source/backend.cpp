@@ -50,7 +50,8 @@ nlohmann::json to_json(const Utilisation& used) {
           {"compilations", used.compilations},
           {"idle_waiting_compile_s", used.idle_waiting_compile_s},
           {"recovering_s", used.recovering_s},
-          {"idle_other_s", used.idle_other_s}};
+          {"idle_other_s", used.idle_other_s},
+          {"searching_s", used.searching_s}};
 }
 
 nlohmann::json to_json(const Sentinel& sentinel) {

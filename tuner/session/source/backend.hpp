@@ -68,6 +68,7 @@ struct Utilisation {
   double idle_waiting_compile_s = 0;  ///< of the GPU worker: nothing was compiled yet
   double recovering_s = 0;            ///< visits that ended in a worker's death, and fresh workers after it
   double idle_other_s = 0;            ///< of the GPU worker, for any other reason
+  double searching_s = 0;             ///< the strategy proposed, beside all that, and learned
 };
 
 /// The compiled code of a configuration, for the database.
@@ -122,7 +123,7 @@ class Backend {
   /// Nothing when these configurations cannot be run off: a recording without them, or they fail only together.
   [[nodiscard]] virtual std::optional<RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists, const Race::Options& race,
                                                              std::uint64_t seed) = 0;
-  /// Since the problem was prepared; `wall_s` and `idle_other_s` are the session's to fill in.
+  /// Since the problem was prepared; `wall_s`, `idle_other_s` and `searching_s` are the session's to fill in.
   [[nodiscard]] virtual Utilisation utilisation() const { return {}; }
   /// The sentinel of the prepared problem.
   [[nodiscard]] virtual Sentinel sentinel() const { return {}; }

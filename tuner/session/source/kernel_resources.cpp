@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "tuner/base/kernel_symbol.hpp"
+#include "tuner/compile/find_kernel.hpp"
 #include "tuner/compile/occupancy.hpp"
 
 namespace attune::session {
@@ -12,28 +12,24 @@ namespace attune::session {
 void add_resources(measure::Resources& resources, const spec::LaunchPlan& plan, const compile::CompileResult& compiled,
                    const spec::DeviceInfo& device, const std::string& file) {
   bool any = false;
-  std::vector<std::string> symbols;
-  for (const auto& kernel : compiled.kernels) symbols.push_back(kernel.kernel);
   for (const auto* const launch : spec::launches_of(plan)) {
-    const std::string symbol = base::kernel_symbol(symbols, launch->kernel);
-    for (const auto& kernel : compiled.kernels) {
-      if (kernel.kernel != symbol) continue;
-      const int threads = static_cast<int>(launch->block[0] * launch->block[1] * launch->block[2]);
-      const auto occupancy = compile::occupancy(kernel, threads, launch->shared_bytes, device);
-      const int shared_bytes = kernel.static_shared_bytes + static_cast<int>(launch->shared_bytes);
-      if (occupancy.blocks_per_sm == 0) {
-        throw spec::LimitError(file, 0, 0,
-                               fmt::format("no block of \"{}\" fits an SM: {} threads of {} registers each, {} bytes of shared memory; "
-                                           "too much by its {}",
-                                           launch->kernel, threads, kernel.registers, shared_bytes, occupancy.limited_by));
-      }
-      if (std::exchange(any, true) && kernel.registers <= resources.registers) continue;
-      resources.registers = kernel.registers;
-      resources.shared_bytes = shared_bytes;
-      resources.stack_bytes = kernel.stack_bytes;
-      resources.spill_bytes = kernel.spill_store_bytes + kernel.spill_load_bytes;
-      resources.occupancy = occupancy.fraction;
+    const auto* const kernel = compile::find_kernel(compiled, launch->kernel);
+    if (kernel == nullptr) continue;
+    const int threads = static_cast<int>(launch->block[0] * launch->block[1] * launch->block[2]);
+    const auto occupancy = compile::occupancy(*kernel, threads, launch->shared_bytes, device);
+    const int shared_bytes = kernel->static_shared_bytes + static_cast<int>(launch->shared_bytes);
+    if (occupancy.blocks_per_sm == 0) {
+      throw spec::LimitError(file, 0, 0,
+                             fmt::format("no block of \"{}\" fits an SM: {} threads of {} registers each, {} bytes of shared memory; "
+                                         "too much by its {}",
+                                         launch->kernel, threads, kernel->registers, shared_bytes, occupancy.limited_by));
     }
+    if (std::exchange(any, true) && kernel->registers <= resources.registers) continue;
+    resources.registers = kernel->registers;
+    resources.shared_bytes = shared_bytes;
+    resources.stack_bytes = kernel->stack_bytes;
+    resources.spill_bytes = kernel->spill_store_bytes + kernel->spill_load_bytes;
+    resources.occupancy = occupancy.fraction;
   }
 }
 

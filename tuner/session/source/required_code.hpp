@@ -19,8 +19,8 @@ class RequiredCode {
   void begin_reference(const spec::KernelTemplate& kernel, const spec::Problem& problem);
   /// Throws: UnusableDevice.
   [[nodiscard]] const std::string& support();
-  /// Of a problem that was asked for before, or has the same program as one, it is kept. Empty: nothing is computed. Throws:
-  /// CompileError, EnvironmentError (the compiler did not get to its end), SpecError.
+  /// Returns the cubin of the problem's reference; empty: there is no program to compile. Keeps a number of cubins, each for all problems
+  /// that have the same program. Throws: CompileError, EnvironmentError (the compiler did not get to its end), SpecError.
   [[nodiscard]] std::string reference(const spec::KernelTemplate& kernel, const spec::Problem& problem);
 
  private:

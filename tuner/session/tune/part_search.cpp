@@ -170,12 +170,24 @@ bool PartSearch::answers(const Known& known) const {
   return known.decided && (lets_go() || !was_let_go || !context_.is_live());
 }
 
+/// What the strategy does, with its time in the tally.
+template <class Work>
+auto PartSearch::timed(const Work& work) {
+  struct Watch {
+    ProblemTally& tally;
+    Clock::time_point start = Clock::now();
+    ~Watch() { tally.searched(std::chrono::duration<double>(Clock::now() - start).count()); }
+  } const watch{tally_};
+  return work();
+}
+
 /// A strategy that learns takes milliseconds for it, in which the device would run out of work: what is measured meanwhile waits in
 /// `arrived_` until the strategy may be told.
 std::optional<space::Ordinal> PartSearch::next_proposal() {
   constexpr std::chrono::microseconds kLook{200};
-  if (!thinks_aside_ || !context_.is_prepared()) return strategy_->propose();
-  auto proposal = std::async(std::launch::async, [this] { return strategy_->propose(); });
+  const auto propose = [this] { return timed([&] { return strategy_->propose(); }); };
+  if (!thinks_aside_ || !context_.is_prepared()) return propose();
+  auto proposal = std::async(std::launch::async, propose);
   while (proposal.wait_for(kLook) != std::future_status::ready)
     std::ranges::move(context_.backend.collect(std::chrono::milliseconds(0)), std::back_inserter(arrived_));
   return proposal.get();
@@ -221,10 +233,10 @@ void PartSearch::accept(const Measurement& measurement) {
 }
 
 void PartSearch::report(space::Ordinal part, const Known& known) {
-  strategy_->report(part, known.outcome == Outcome::Ok ? std::optional(known.median_us) : std::nullopt);
+  timed([&] { strategy_->report(part, known.outcome == Outcome::Ok ? std::optional(known.median_us) : std::nullopt); });
 }
 
-/// Of a proposal whose launches another one's are: now, or when that is decided.
+/// Reports a proposal that has the launches of another: at once where that one is decided, else as soon as it is.
 void PartSearch::tell_of_same(space::Ordinal part) {
   if (const auto as = decided_as(part)) return report(part, known_[*as]);
   if (launches().is_worked_out(part)) waiting_[launches().canonical(part)].push_back(part);

@@ -83,6 +83,8 @@ class PartSearch {
   [[nodiscard]] std::uint64_t decided_here() const { return tally_.evaluations() - evaluations_before_; }
   [[nodiscard]] bool search_on();
   void stop();
+  template <class Work>
+  auto timed(const Work& work);
   [[nodiscard]] std::optional<space::Ordinal> next_proposal();
   [[nodiscard]] bool propose();
   void accept(const measure::Measurement& measurement);

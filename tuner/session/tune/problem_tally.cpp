@@ -60,6 +60,7 @@ void ProblemTally::count_failure(space::Ordinal ordinal) {
 void ProblemTally::account(const Utilisation& of_backend) {
   auto& utilisation = result.utilisation;
   utilisation = of_backend;
+  utilisation.searching_s = searching_s_;
   const auto now = Clock::now();
   utilisation.wall_s = std::chrono::duration<double>(now - first_submit_.value_or(now)).count();
   utilisation.idle_other_s =

@@ -36,6 +36,8 @@ class ProblemTally {
   [[nodiscard]] std::uint64_t evaluations() const noexcept { return evaluations_; }
   /// How many of them it took to find one that is at most `share` slower than the best; 0: none worked.
   [[nodiscard]] std::uint64_t best_found_at(double share = 0) const;
+  /// The strategy took this long to propose, or to learn.
+  void searched(double seconds) noexcept { searching_s_ += seconds; }
   /// How busy everything was, from what the backend says: after the searches, before anything runs off. Requires: something was measured.
   void account(const Utilisation& of_backend);
   /// Stops the clock.
@@ -62,6 +64,7 @@ class ProblemTally {
   double best_us_ = 0;
   Clock::time_point start_ = Clock::now();
   std::optional<Clock::time_point> first_submit_;
+  double searching_s_ = 0;
 };
 
 }  // namespace attune::session

@@ -19,7 +19,7 @@ using measure::Outcome;
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-/// Of the decision that a best row tells; one without a run-off is none.
+/// Whether the run-off behind a best row would go on; false where it came from none. `detail`: of that row.
 bool run_off_would_go_on(const json& detail, int most) {
   const auto number = [&](const char* name) {
     return static_cast<std::size_t>(std::max(std::int64_t{0}, base::member_or(detail, name, std::int64_t{0})));

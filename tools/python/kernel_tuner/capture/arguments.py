@@ -1,10 +1,11 @@
 """Kernel arguments: what T1 says of them, and their contents as .npy files."""
 import hashlib
 import io
+import math
 from pathlib import Path
 
 TYPES = {"bool": "bool", "int8": "int8", "uint8": "uint8", "int16": "int16", "uint16": "uint16", "int32": "int32", "uint32": "uint32", "int64": "int64",
-         "uint64": "uint64", "float16": "half", "float32": "float", "float64": "double"}
+         "uint64": "uint64", "float16": "half", "bfloat16": "bfloat16", "float32": "float", "float64": "double", "complex64": "float2", "complex128": "double2"}
 SAMPLE = 1 << 16
 
 
@@ -32,7 +33,7 @@ def fill_of(array):
         return "other"
     flat = array.reshape(-1)
     if (flat == flat[0]).all():
-        return "zeros" if flat[0] == 0 else "constant"
+        return "other" if not numpy.isfinite(flat[0]) else "zeros" if flat[0] == 0 else "constant"
     some = flat[::max(1, flat.size // SAMPLE)]
     steps = numpy.diff(some.astype(numpy.float64))
     if (steps >= 0).all() or (steps <= 0).all():
@@ -70,7 +71,12 @@ class Contents:
         return self.written[key]
 
 
-def of_array(value, name, wish, contents, notes):
+def has_answer(answer):
+    return isinstance(answer, (list, tuple)) and any(one is not None for one in answer)
+
+
+def of_array(value, name, wish, contents, notes, checked):
+    """`checked`: whether results are compared with an answer, which only these very numbers have: else other random numbers will do."""
     array = host_array(value)
     if is_fortran(array):
         notes.append(f"{name}: the array is in Fortran order; it is kept as it lies in memory, its shape the other way round")
@@ -81,14 +87,16 @@ def of_array(value, name, wish, contents, notes):
         told.update(FillType="Constant", FillValue=array.reshape(-1)[0].item())
     else:
         told.update(FillType="Random" if kind == "random" else "BinaryRaw")
-        file = contents.write(array, wish)
+        needed = checked or kind != "random"
+        file = contents.write(array, wish) if needed else None
         if file is not None:
             told["DataSource"] = file
-        elif contents.largest_bytes > 0:  # else nobody wants any
+        elif needed and contents.largest_bytes > 0:  # else nobody wants any
             notes.append(f"{name}: its {array.nbytes} bytes are not kept, since arrays of more than {contents.largest_bytes} are left out")
     told.update(DType=array.dtype.name, Shape=list(array.shape), Fill=kind)
-    if array.size and array.dtype.kind in "iuf":
-        told.update(Minimum=array.min().item(), Maximum=array.max().item())
+    bounds = [array.min().item(), array.max().item()] if array.size and array.dtype.kind in "iuf" else []
+    if bounds and all(map(math.isfinite, bounds)):
+        told.update(Minimum=bounds[0], Maximum=bounds[1])
     if told["Type"] == "custom":
         notes.append(f"{name}: elements of type {array.dtype.name} have no type in T1")
     return told
@@ -126,8 +134,8 @@ def of_arguments(arguments, answer, declared, prefix, contents, notes, first_con
             problems.append(f"{name}: a {type(value).__name__}, whose contents depend on the configuration")
             value = value.select_for_configuration(dict(first_configuration))
         if is_array(value):
-            one = of_array(value, name, f"{prefix}{index}.npy", contents, notes)
-            one["AccessType"] = access(text, index < len(listed) and listed[index] is not None, any(item is not None for item in listed))
+            one = of_array(value, name, f"{prefix}{index}.npy", contents, notes, has_answer(answer))
+            one["AccessType"] = access(text, index < len(listed) and listed[index] is not None, has_answer(answer))
             one["Const"] = "const" in text.split("*")[0].split()
             told.append(one)
         elif hasattr(value, "dtype") or isinstance(value, (bool, int, float)):
@@ -138,7 +146,7 @@ def of_arguments(arguments, answer, declared, prefix, contents, notes, first_con
     return told, problems
 
 
-def of_symbols(symbols, prefix, contents, notes):
+def of_symbols(symbols, answer, prefix, contents, notes):
     told = []
     for name, value in (symbols or {}).items():
         array = value if is_array(value) else None
@@ -147,15 +155,37 @@ def of_symbols(symbols, prefix, contents, notes):
         if array is None:
             notes.append(f"constant memory {name}: a {type(value).__name__}, not taken")
             continue
-        one = of_array(array, name, f"{prefix}{Path(name).name}.npy", contents, notes)
+        one = of_array(array, name, f"{prefix}{Path(name).name}.npy", contents, notes, has_answer(answer))
         one.update(MemoryType="Symbol", MemType="Constant", AccessType="ReadOnly")
         told.append(one)
     return told
 
 
-def of_answer(answer, declared_names, prefix, contents, notes):
+def laid_like(array, argument):
+    """The array in the order in which the argument lies in memory: Kernel Tuner compares them index by index."""
+    argument = host_array(argument) if is_array(argument) else array
+    return array.reshape(argument.shape).T if is_fortran(argument) and array.size == argument.size else array
+
+
+def of_type(array, argument, name, notes):
+    """The array in the argument's type where that says the same: numbers of NumPy's are of 64 bits easily, and are compared all the same."""
+    import numpy
+    kind = host_array(argument).dtype if is_array(argument) else array.dtype
+    if array.dtype == kind or array.dtype.kind not in "iuf" or kind.kind not in "iuf":
+        return array
+    with numpy.errstate(all="ignore"):
+        there = array.astype(kind)
+    if kind.kind == "f" or numpy.array_equal(there, array):
+        notes.append(f"answer of {name}: {array.dtype.name}, taken as {kind.name} as the argument is")
+        return there
+    return array
+
+
+def of_answer(answer, arguments, declared_names, prefix, contents, notes):
     """What the results are checked against: an entry for each argument that has one."""
     told = []
+    if answer is not None and not isinstance(answer, (list, tuple)):
+        notes.append(f"answer: a {type(answer).__name__}, not taken; Kernel Tuner asks for a list")
     for index, value in enumerate(answer if isinstance(answer, (list, tuple)) else []):
         if value is None:
             continue
@@ -163,13 +193,16 @@ def of_answer(answer, declared_names, prefix, contents, notes):
         if hasattr(value, "select_for_configuration"):
             notes.append(f"answer of {name}: a {type(value).__name__}, not taken")
         elif is_array(value):
-            array = host_array(value)
-            array = array.T if is_fortran(array) else array
+            argument = arguments[index] if index < len(arguments) else value
+            array = of_type(laid_like(host_array(value), argument), argument, name, notes)
             one = {"Argument": index, "Name": name, "DType": array.dtype.name, "Shape": list(array.shape), "Fill": fill_of(array)}
             file = contents.write(array, f"{prefix}{index}.npy")
             if file is not None:
                 one["File"] = file
+            elif contents.largest_bytes > 0:
+                notes.append(f"answer of {name}: its {array.nbytes} bytes are not kept, since arrays of more than {contents.largest_bytes} are left out")
             told.append(one)
         else:
-            told.append({"Argument": index, "Name": name, "Value": value.item() if hasattr(value, "item") else value})
+            number = value.item() if hasattr(value, "item") else value
+            told.append({"Argument": index, "Name": name, "Value": number if isinstance(number, (int, float)) and math.isfinite(number) else str(number)})
     return told

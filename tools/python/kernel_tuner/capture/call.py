@@ -244,8 +244,8 @@ def take(kernel_name, kernel_source, size, arguments, tune_params, grid=(None, N
     prefix = "" if not session.calls else f"{stem}-"
     told, problems = argument_parts.of_arguments(list(arguments), answer, sources.signature(source.text, kernel_name), f"args/{prefix}", session.contents, call.notes, first)
     call.problems += problems
-    told += argument_parts.of_symbols(cmem_args, f"args/{prefix}", session.contents, call.notes)
-    answers = argument_parts.of_answer(answer, [one["Name"] for one in told], f"answer/{prefix}", session.contents, call.notes)
+    told += argument_parts.of_symbols(cmem_args, answer, f"args/{prefix}", session.contents, call.notes)
+    answers = argument_parts.of_answer(answer, list(arguments), [one["Name"] for one in told], f"answer/{prefix}", session.contents, call.notes)
     if texmem_args:
         call.problems.append(f"texture memory ({', '.join(texmem_args)}) is not taken")
     if verify is not None:
@@ -264,7 +264,7 @@ def take(kernel_name, kernel_source, size, arguments, tune_params, grid=(None, N
             "LocalSize": {axis: name if name in space.values else default for axis, name, default in zip(AXES, names, BLOCK_DEFAULTS)},
             **divided, "SharedMemory": shared_memory(smem_args, space, call), "Arguments": told},
         "Import": {"from": "Kernel Tuner script", "script": Path(sys.argv[0]).name if sys.argv and sys.argv[0] else "",
-                   "answer": {"given": answer is not None, "arguments": answers}, "atol": atol,
+                   "answer": {"given": argument_parts.has_answer(answer), "arguments": answers}, "atol": plain(atol),
                    "macros": extra, "macros_of_parameters": defines is None, "first_configuration": first, "importable": not call.problems, "problems": call.problems,
                    "notes": call.notes}}
     call.file = f"{stem}.json"

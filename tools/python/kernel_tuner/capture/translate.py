@@ -8,18 +8,13 @@ import ast
 import builtins
 import inspect
 import linecache
-import operator
 import types
 from itertools import chain
 
 from . import NotTaken
-from .values import AllParameters, Items, Known, constant, either, is_truth, items_of, joined, negated, node_of, one_of, plain
+from .operations import asked_of_parameters, called, compared, computed, inverted, is_of_library, looked_up, name_of, signed
+from .values import AllParameters, Items, Known, constant, either, items_of, joined, node_of, plain
 
-ARITHMETIC = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.FloorDiv: operator.floordiv,
-              ast.Mod: operator.mod, ast.Pow: operator.pow}
-BITS = {ast.BitAnd: operator.and_, ast.BitOr: operator.or_, ast.BitXor: operator.xor, ast.LShift: operator.lshift, ast.RShift: operator.rshift}
-COMPARING = {ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge}
-SIGNS = {ast.UAdd: operator.pos, ast.USub: operator.neg}
 MOST_STEPS, DEEPEST = 20000, 12
 
 
@@ -177,18 +172,7 @@ class Reading:
 
     def of_Subscript(self, node, scope, outer, truth, depth):
         owner, index = (self.value(one, scope, outer, False, depth) for one in (node.value, getattr(node.slice, "value", node.slice) if type(node.slice).__name__ == "Index" else node.slice))
-        if isinstance(owner, AllParameters) and isinstance(index, Known):
-            return self.parameter(index.value)
-        if isinstance(owner, Items) and isinstance(index, Known) and isinstance(index.value, int):
-            return owner.items[index.value]
-        if isinstance(owner, Known) and isinstance(index, Known):
-            return Known(plain(owner.value[index.value]))
-        raise NotTaken("it looks something up by the parameters")
-
-    def parameter(self, name):
-        if name in self.parameters:
-            return ast.Name(name, ast.Load())
-        raise NotTaken(f"it uses {name!r}, which is no parameter")
+        return looked_up(owner, index, self.parameters)
 
     def of_BoolOp(self, node, scope, outer, truth, depth):
         either_way, kept = isinstance(node.op, ast.Or), []
@@ -206,49 +190,19 @@ class Reading:
 
     def of_UnaryOp(self, node, scope, outer, truth, depth):
         value = self.value(node.operand, scope, outer, isinstance(node.op, ast.Not), depth)
-        if isinstance(node.op, ast.Not):
-            return Known(not value.value) if isinstance(value, Known) else negated(node_of(value))
-        if type(node.op) not in SIGNS:
-            raise NotTaken("it uses ~")
-        return Known(SIGNS[type(node.op)](value.value)) if isinstance(value, Known) else ast.UnaryOp(node.op, node_of(value))
+        return inverted(value) if isinstance(node.op, ast.Not) else signed(node.op, value)
 
     def of_BinOp(self, node, scope, outer, truth, depth):
         left, right = (self.value(one, scope, outer, False, depth) for one in (node.left, node.right))
-        if isinstance(left, Known) and isinstance(right, Known):
-            return Known(plain({**ARITHMETIC, **BITS}[type(node.op)](left.value, right.value)))
-        left, right, kind = node_of(left), node_of(right), type(node.op)
-        if kind in ARITHMETIC:
-            return ast.BinOp(left, node.op, right)
-        if kind in (ast.BitAnd, ast.BitOr) and is_truth(left) and is_truth(right):
-            return joined(ast.And if kind is ast.BitAnd else ast.Or, [left, right])
-        if kind in (ast.LShift, ast.RShift):
-            return ast.BinOp(left, ast.Mult() if kind is ast.LShift else ast.FloorDiv(), ast.BinOp(ast.Constant(2), ast.Pow(), right))
-        raise NotTaken("it combines bits")
+        return computed(left, node.op, right)
 
     def of_Compare(self, node, scope, outer, truth, depth):
         values = [self.value(one, scope, outer, False, depth) for one in [node.left] + node.comparators]
-        terms = [self.comparison(left, operation, right) for left, operation, right in zip(values, node.ops, values[1:])]
+        terms = [compared(left, operation, right, self.parameters) for left, operation, right in zip(values, node.ops, values[1:])]
         if any(isinstance(term, Known) and not term.value for term in terms):
             return Known(False)
         terms = [term for term in terms if not isinstance(term, Known)]
         return joined(ast.And, terms) if terms else Known(True)
-
-    def comparison(self, left, operation, right):
-        kind = {ast.Is: ast.Eq, ast.IsNot: ast.NotEq}.get(type(operation), type(operation))
-        if kind in (ast.In, ast.NotIn):
-            if isinstance(right, AllParameters) and isinstance(left, Known):
-                return Known((left.value in self.parameters) == (kind is ast.In))
-            if isinstance(left, Known) and isinstance(right, Known):
-                return Known((left.value in right.value) == (kind is ast.In))
-            if isinstance(right, Known) and isinstance(right.value, str):
-                raise NotTaken("it looks for a part of a text")
-            found = one_of(node_of(left), items_of(right))
-            if isinstance(found, Known):
-                return Known(kind is ast.NotIn)
-            return found if kind is ast.In else negated(found)
-        if isinstance(left, Known) and isinstance(right, Known):
-            return Known(bool(COMPARING[kind](left.value, right.value)))
-        return ast.Compare(node_of(left), [kind()], [node_of(right)])
 
     def of_IfExp(self, node, scope, outer, truth, depth):
         test = self.value(node.test, scope, outer, True, depth)
@@ -264,79 +218,17 @@ class Reading:
         if isinstance(node.func, ast.Attribute):
             owner = self.value(node.func.value, scope, outer, False, depth)
             if isinstance(owner, AllParameters):
-                return self.method(node.func.attr, arguments)
+                return asked_of_parameters(node.func.attr, arguments, self.parameters)
         function = self.value(node.func, scope, outer, False, depth)
         if not isinstance(function, Known):
             raise NotTaken("it calls what depends on the parameters")
         if all(isinstance(one, Known) for one in chain(arguments, keywords.values())):
             return Known(plain(function.value(*[one.value for one in arguments], **{name: one.value for name, one in keywords.items()})))
-        if isinstance(function.value, types.FunctionType) and not self.library(function.value):
+        if isinstance(function.value, types.FunctionType) and not is_of_library(function.value):
             return self.call(function.value, arguments, keywords, truth, depth + 1)
         if keywords:
-            raise NotTaken(f"it calls {self.name(function.value)} with keywords")
-        return self.known_function(function.value, arguments)
-
-    @staticmethod
-    def name(function):
-        return getattr(function, "__name__", type(function).__name__)
-
-    @staticmethod
-    def library(function):
-        return (function.__module__ or "").split(".")[0] in ("numpy", "math")
-
-    def method(self, name, arguments):
-        if name == "get" and arguments and isinstance(arguments[0], Known):
-            if arguments[0].value in self.parameters:
-                return self.parameter(arguments[0].value)
-            return arguments[1] if len(arguments) > 1 else Known(None)
-        if name in ("values", "keys") and not arguments:
-            return Items([ast.Name(one, ast.Load()) if name == "values" else Known(one) for one in self.parameters])
-        raise NotTaken(f"it calls .{name}() of the parameters")
-
-    def known_function(self, function, arguments):
-        name, module = self.name(function), getattr(function, "__module__", "") or ""
-        module = type(function).__module__.split(".")[0] if module == "" else module.split(".")[0]
-        if module not in ("builtins", "math", "numpy"):
-            raise NotTaken(f"it calls {name}")
-        if name in ("all", "any", "sum", "prod", "min", "max", "len") and len(arguments) == 1:
-            return self.of_all(name, items_of(arguments[0]))
-        if name in ("min", "max") and arguments:
-            return self.of_all(name, arguments)
-        if name == "pow" and len(arguments) == 2:
-            return ast.BinOp(node_of(arguments[0]), ast.Pow(), node_of(arguments[1]))
-        if len(arguments) != 1:
-            raise NotTaken(f"it calls {name}")
-        one = node_of(arguments[0])
-        if name in ("abs", "fabs", "absolute"):
-            return ast.Call(ast.Name("abs", ast.Load()), [one], [])
-        if name == "bool":
-            return one if is_truth(one) else ast.Compare(one, [ast.NotEq()], [ast.Constant(0)])
-        if name in ("float", "float32", "float64"):
-            return ast.BinOp(one, ast.Mult(), ast.Constant(1.0))
-        if name == "floor":
-            return ast.BinOp(one, ast.FloorDiv(), ast.Constant(1))
-        if name == "ceil":
-            return ast.UnaryOp(ast.USub(), ast.BinOp(ast.UnaryOp(ast.USub(), one), ast.FloorDiv(), ast.Constant(1)))
-        if name == "int" or name.startswith(("int", "uint")) and module == "numpy":
-            return ast.Call(ast.Name("int", ast.Load()), [one], [])
-        raise NotTaken(f"it calls {name}")
-
-    def of_all(self, name, items):
-        if name == "len":
-            return Known(len(items))
-        if not items and name in ("min", "max"):
-            raise NotTaken(f"it takes the {name} of nothing")
-        if not items:
-            return Known({"all": True, "any": False, "sum": 0, "prod": 1}[name])
-        nodes = [node_of(item) for item in items]
-        if name in ("all", "any"):
-            return joined(ast.And if name == "all" else ast.Or, nodes)
-        if name in ("min", "max"):
-            return nodes[0] if len(nodes) == 1 else ast.Call(ast.Name(name, ast.Load()), nodes, [])
-        total = nodes[0]
-        for node in nodes[1:]:
-            total = ast.BinOp(total, ast.Add() if name == "sum" else ast.Mult(), node)
-        return total
+            raise NotTaken(f"it calls {name_of(function.value)} with keywords")
+        return called(function.value, arguments)
 
 
 def proposals(function, arguments, keywords, parameters, truth):

@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""Kernel Tuner and attune side by side: the same script, GPU, data and answer, the same seconds each (docs/peers.md).
+
+Of every call of tune_kernel in a script, which stays as it is: Kernel Tuner (CuPy, its strategy random_sample) and attune (template import, then tune with its
+default strategy) search for --seconds each. Results are compared with the script's answer; a call without one gets what Kernel Tuner's run of its first valid
+configuration puts out. What either found best is then timed by one harness, Kernel Tuner's, both configurations in turn. Everything that a tuner runs is in a
+process of its own, with empty caches. Needs kernel-tuner, CuPy and NumPy.
+
+Exit codes: 0 written, 1 a step failed (the row says which), 2 wrong arguments.
+"""
+import argparse
+import datetime
+import json
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROUNDS, ITERATIONS = 5, 32
+MEANS = {
+    "decided": "configurations that were run or failed within the seconds",
+    "command_s": "wall time of the search: the call of tune_kernel, or the command `attune tune`",
+    "best_us": f"of the configuration found best: median of {ROUNDS} rounds of {ITERATIONS} launches, by Kernel Tuner's own timing, in turn with the other's",
+    "over_peer": "attune's best_us over Kernel Tuner's",
+    "answer": "script: its own; first configuration: what Kernel Tuner's run of it puts out; none: outputs depend on the configuration, as partial sums do",
+}
+
+# Runs in place of the script, under Kernel Tuner and under what `attune template import` puts in its place: both see the same random numbers and answers.
+WRAPPER = '''
+import json, os, pathlib, runpy, sys
+import numpy
+import kernel_tuner
+folder = pathlib.Path({folder!r})
+mode = os.environ.get("ATTUNE_PEERS_MODE", "import")
+original, calls = kernel_tuner.tune_kernel, [0]
+
+def tune_kernel(name, source, size, arguments, parameters, *more, **named):
+    number = calls[0]
+    calls[0] += 1
+    if mode != "import":
+        import peers
+        return peers.in_kernel_tuner(mode, folder, number, (name, source, size, arguments, parameters, *more), named)
+    file = folder / f"answer_{{number}}.npz"
+    for option in ("answer", "verify"):
+        named.pop(option, None)
+    if file.exists():
+        stored = numpy.load(file)
+        named["answer"] = [stored[str(place)] if str(place) in stored else None for place in range(len(arguments))]
+    return original(name, source, size, arguments, parameters, *more, **named)
+
+kernel_tuner.tune_kernel = tune_kernel
+numpy.random.seed(1)
+os.chdir({home!r})
+sys.argv = [{script!r}]
+runpy.run_path({script!r}, run_name="__main__")
+'''
+
+NAMES = ["kernel_name", "kernel_source", "problem_size", "arguments", "tune_params", "grid_div_x", "grid_div_y", "grid_div_z", "restrictions", "answer", "atol", "verify"]
+
+
+def in_kernel_tuner(mode, folder, number, positional, named):
+    """One call of tune_kernel within a process of Kernel Tuner's."""
+    import kernel_tuner.interface as interface
+    call = dict(zip(NAMES, positional)) | named
+    for option in ("strategy", "strategy_options", "cache", "verbose", "log", "quiet", "simulation_mode", "iterations"):
+        call.pop(option, None)
+    call |= {"lang": "CUPY", "quiet": True}
+    if number >= int(os.environ["ATTUNE_PEERS_CALLS"]):
+        return [{**first_valid(call), "time": 1.0}], {}
+    if mode == "answer":
+        return make_answer(folder, number, call)
+    stored = folder / f"answer_{number}.npz"
+    call.pop("verify", None)
+    call["answer"] = None
+    if stored.exists():
+        import numpy
+        answers = numpy.load(stored)
+        call["answer"] = [answers[str(place)] if str(place) in answers else None for place in range(len(call["arguments"]))]
+    if mode == "time":
+        return time_both(interface, folder, number, call)
+    limits = {"time_limit": float(os.environ["ATTUNE_PEERS_SECONDS"]), "fraction": 1.0}
+    start = time.perf_counter()
+    results, environment = interface.tune_kernel(**call, strategy="random_sample", strategy_options=limits)
+    command_s = time.perf_counter() - start
+    timed = [result for result in results if isinstance(result["time"], float)]
+    best = min(timed, key=lambda result: result["time"], default=None)
+    found = {"decided": len(results), "failed": len(results) - len(timed), "command_s": command_s,
+             "configuration": best and {name: plain(best[name]) for name in call["tune_params"]}}
+    (folder / f"peer_{number}.json").write_text(json.dumps(found), encoding="utf-8")
+    return results, environment
+
+
+def plain(value):
+    return value.item() if hasattr(value, "item") else value
+
+
+def first_valid(call):
+    from kernel_tuner.searchspace import Searchspace
+    space = Searchspace(call["tune_params"], call.get("restrictions"), max_threads=1024)
+    return dict(zip(call["tune_params"], space.list[0]))
+
+
+def make_answer(folder, number, call):
+    """What results are compared with, as a file; the script's own where it is arrays."""
+    import kernel_tuner.interface as interface
+    import numpy
+    chosen = first_valid(call)
+    if os.environ["ATTUNE_PEERS_UNCHECKED"]:
+        (folder / f"call_{number}.json").write_text(json.dumps({"kernel": call["kernel_name"], "answer": "none"}), encoding="utf-8")
+        return [{**chosen, "time": 1.0}], {}
+    given = call.get("answer")
+    listed = [value if isinstance(value, numpy.ndarray) and value.ndim else None for value in given] if given is not None and call.get("verify") is None else []
+    kind = "script"
+    if not any(value is not None for value in listed):
+        kind = "first configuration"
+        run = {name: value for name, value in call.items() if name not in ("answer", "atol", "verify", "restrictions", "tune_params", "quiet", "metrics", "objective", "observers")}
+        after = interface.run_kernel(**run, params=chosen)
+        listed = [value if isinstance(value, numpy.ndarray) and not numpy.array_equal(value, before) else None for value, before in zip(after, call["arguments"])]
+    numpy.savez(folder / f"answer_{number}.npz", **{str(place): value for place, value in enumerate(listed) if value is not None})
+    (folder / f"call_{number}.json").write_text(json.dumps({"kernel": call["kernel_name"], "answer": kind}), encoding="utf-8")
+    return [{**chosen, "time": 1.0}], {}
+
+
+def time_both(interface, folder, number, call):
+    """Both configurations, in turn, each round a call of its own."""
+    wanted = json.loads((folder / f"both_{number}.json").read_text(encoding="utf-8"))
+    times = {name: [] for name in wanted}
+    for _ in range(ROUNDS):
+        for name, configuration in wanted.items():
+            one = {parameter: [value] for parameter, value in configuration.items()}
+            results, environment = interface.tune_kernel(**(call | {"tune_params": one, "restrictions": None}), iterations=ITERATIONS)
+            times[name].append(results[0]["time"] * 1000 if results and isinstance(results[0]["time"], float) else None)
+    (folder / f"times_{number}.json").write_text(json.dumps(times), encoding="utf-8")
+    return [{**next(iter(wanted.values())), "time": 1.0}], {}
+
+
+def say(text):
+    print(text, file=sys.stderr, flush=True)
+
+
+def run(words, **named):
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False, **named)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, words))} ended with code {done.returncode}:\n{(done.stderr or done.stdout)[-2000:]}")
+    return done.stdout
+
+
+class Script:
+    """One script's folder of work."""
+
+    def __init__(self, script, options, folder):
+        self.script, self.attune, self.seconds, self.calls, self.folder = script, options.attune.resolve(), options.seconds, options.calls, folder
+        self.unchecked = "1" if script.stem in options.unchecked else ""
+        self.wrapper = folder / script.name
+        self.wrapper.write_text(WRAPPER.format(folder=str(folder), home=str(script.parent), script=str(script)), encoding="utf-8")
+
+    def kernel_tuner(self, mode):
+        with tempfile.TemporaryDirectory() as cache:
+            path = os.pathsep.join([str(pathlib.Path(__file__).resolve().parent), os.environ.get("PYTHONPATH", "")])
+            run([sys.executable, self.wrapper], env=os.environ | {"ATTUNE_PEERS_MODE": mode, "ATTUNE_PEERS_SECONDS": str(self.seconds), "ATTUNE_PEERS_CALLS": str(self.calls),
+                                                   "ATTUNE_PEERS_UNCHECKED": self.unchecked, "CUPY_CACHE_DIR": cache, "PYTHONPATH": path})
+
+    def attune_finds(self, template):
+        """One command of attune's, of the template's one problem. Its own line of the problem, and the seconds of the command."""
+        with tempfile.TemporaryDirectory() as home:
+            start = time.perf_counter()
+            told = run([self.attune, "tune", template, "--budget", f"{self.seconds}s", "--json", "--db", pathlib.Path(home) / "peers.db"],
+                       env=os.environ | {"HOME": home, "XDG_CACHE_HOME": home})
+            command_s = time.perf_counter() - start
+        lines = [json.loads(line) for line in told.splitlines() if line.startswith("{")]
+        return next(line for line in lines if line["event"] == "problem"), command_s
+
+    def imported(self):
+        """What the import says of each call of the script, in their order."""
+        told = run([self.attune, "template", "import", self.wrapper, "-o", self.folder / "template", "--json"], env=os.environ | {"ATTUNE_PEERS_MODE": "import"})
+        return json.loads(told)["calls"]
+
+    def stored(self, name, number):
+        file = self.folder / f"{name}_{number}.json"
+        return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
+
+    def rows(self):
+        self.kernel_tuner("answer")
+        calls = self.imported()
+        self.kernel_tuner("tune")
+        rows = [self.row(number, call) for number, call in enumerate(calls[: self.calls])]
+        for number, row in enumerate(rows):
+            both = {"kernel_tuner": row["kernel_tuner"] and row["kernel_tuner"]["configuration"], "attune": row["attune"] and row["attune"]["configuration"]}
+            (self.folder / f"both_{number}.json").write_text(json.dumps({name: found for name, found in both.items() if found}), encoding="utf-8")
+        self.kernel_tuner("time")
+        for number, row in enumerate(rows):
+            for name, times in (self.stored("times", number) or {}).items():
+                row[name] |= {"rounds_us": times, "best_us": statistics.median(times) if None not in times else None}
+            timed = [row[name] and row[name].get("best_us") for name in ("attune", "kernel_tuner")]
+            row["over_peer"] = timed[0] / timed[1] if all(timed) else None
+        return rows
+
+    def row(self, number, call):
+        """Without times of the common harness."""
+        made, about = call["template"], self.stored("call", number) or {}
+        row = {"script": self.script.name, "call": number, "kernel": call["kernel"], "answer": about.get("answer"), "kernel_tuner": self.stored("peer", number), "attune": None}
+        if made is None:
+            return row | {"problems": call["problems"]}
+        problem, command_s = self.attune_finds(made["folder"])
+        best = problem["best"]
+        row["attune"] = {"decided": problem["measured"], "failed": sum(problem["failed"].values()), "command_s": command_s, "space": problem["space_size"],
+                         "configuration": best and best["configuration"], "verified": bool(best and best["verified"]), "own_median_us": best and best["median_us"]}
+        return row
+
+
+def provenance(attune):
+    import cupy
+    import importlib.metadata
+    properties = cupy.cuda.runtime.getDeviceProperties(0)
+    driver = re.search(r"\d+\.\d[\d.]*", pathlib.Path("/proc/driver/nvidia/version").read_text(encoding="utf-8"))[0]
+    return {"bench": "peers", "device": {"name": properties["name"].decode()}, "driver": driver, "cuda": ".".join(map(str, cupy.cuda.nvrtc.getVersion())),
+            "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "attune": run([attune, "--version"]).strip(),
+            "peer_version": f"Kernel Tuner {importlib.metadata.version('kernel_tuner')}, CuPy {cupy.__version__}", "means": MEANS}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("scripts", nargs="+", type=pathlib.Path, help="Python scripts that call kernel_tuner.tune_kernel; they are run: trust them")
+    parser.add_argument("--attune", required=True, type=pathlib.Path, help="the executable")
+    parser.add_argument("--seconds", type=int, default=15, help="of each search (%(default)s)")
+    parser.add_argument("--calls", type=int, default=1000, help="of each script no more than its first calls of tune_kernel (%(default)s)")
+    parser.add_argument("--unchecked", nargs="*", default=[], metavar="NAME", help="scripts (without .py) whose results nobody compares, since they depend on the configuration")
+    parser.add_argument("--output", required=True, type=pathlib.Path, help="the result, JSON")
+    options = parser.parse_args()
+    for file in [options.attune, *options.scripts]:
+        if not file.is_file():
+            parser.error(f"there is no file {file}")
+    rows, code = [], 0
+    for script in options.scripts:
+        with tempfile.TemporaryDirectory(prefix="peers-") as folder:
+            say(f"{script.name}: both tuners, {options.seconds} s for each call")
+            try:
+                rows += Script(script.resolve(), options, pathlib.Path(folder)).rows()
+            except (RuntimeError, OSError, ValueError, KeyError) as error:
+                rows.append({"script": script.name, "failed": str(error)})
+                say(f"{script.name}: {error}")
+                code = 1
+    options.output.write_text(json.dumps(provenance(options.attune.resolve()) | {"seconds": options.seconds, "rows": rows}, indent=1) + "\n", encoding="utf-8")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

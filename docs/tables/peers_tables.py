@@ -1,0 +1,28 @@
+"""Table of bench/peers.py: bench/results/<device>/peers.json."""
+from common import MISSING, number, provenance, results, rows_of, table
+
+
+def found(tuner):
+    """Configurations decided, the seconds of the search, and the time of the best one."""
+    if not tuner:
+        return [MISSING] * 3
+    decided = str(tuner["decided"]) + (f" ({tuner['failed']} failed)" if tuner.get("failed") else "")
+    return [decided, number(tuner.get("command_s")), number(tuner.get("best_us"))]
+
+
+def peers(root):
+    text = ""
+    for path, result in results(root, "peers"):
+        lines = []
+        for row in rows_of(path, result):
+            if "failed" in row:
+                lines.append([row["script"], "failed"] + [MISSING] * 8)
+                continue
+            ours = row.get("attune") or {}
+            over = row.get("over_peer")
+            lines.append([row["script"], row["kernel"], str(ours.get("space", MISSING)), row.get("answer") or MISSING, *found(row.get("kernel_tuner")), *found(row.get("attune")),
+                          f"{over:.3f}" if isinstance(over, float) else MISSING])
+        text += f"{provenance(result)}; {result.get('peer_version', MISSING)}, {result.get('seconds', MISSING)} s each\n\n"
+        text += table([("script", False), ("kernel", False), ("space", True), ("answer", False), ("Kernel Tuner: decided", True), ("s", True), ("best, us", True),
+                       ("attune: decided", True), ("s", True), ("best, us", True), ("attune / Kernel Tuner", True)], lines) + "\n"
+    return text.rstrip("\n") + "\n" if text else "Not recorded yet.\n"
