@@ -40,7 +40,8 @@ SearchCase case_of(const Json& json, const std::filesystem::path& folder) {
   one.mark.from = mark.at("from");
   if (one.mark.kind == MarkKind::Dispatched) return one;
   one.mark.configuration = canonical_text(kernel, mark.at("configuration"));
-  for (const auto& [device, own] : mark.value("on", Json::object()).items())
+  const Json on = mark.value("on", Json::object());
+  for (const auto& [device, own] : on.items())
     one.marks_on[device] = {one.mark.kind, canonical_text(kernel, own.at("configuration")), own.at("from")};
   return one;
 }
