@@ -18,7 +18,7 @@ struct ParameterDistances {
   [[nodiscard]] std::size_t cell(std::uint16_t value, std::uint16_t other) const { return bin_of[value] * bins + bin_of[other]; }
 };
 
-/// Returns the distances of every parameter that has more than one value in the space.
+/// Of those parameters of which the space has more than one value.
 [[nodiscard]] std::vector<ParameterDistances> distances_of(const space::SearchSpace& space);
 
 }  // namespace attune::search

@@ -26,7 +26,7 @@ class GaussianProcess {
 
   /// By point: what its covariance with a configuration counts in that one's mean.
   [[nodiscard]] Eigen::VectorXd weights() const;
-  /// Returns the mean at any configuration, which need be no candidate.
+  /// Of any configuration.
   [[nodiscard]] double mean_of(space::Ordinal ordinal) const {
     return solved_for(ordinal).dot(solved_values_.head(static_cast<Eigen::Index>(points())));
   }

@@ -46,8 +46,7 @@ space::Ordinal Ranks::configuration_at(std::span<const double> point, space::Ord
   return inside;
 }
 
-/// Returns the nearest configuration of the space that differs from `at` in one parameter, at random where several are as near. A step is
-/// longer the fewer values its parameter has.
+/// Of those that are as near one at random; a step is the longer the fewer values its parameter has.
 std::optional<space::Ordinal> Ranks::nearest_by_one(spec::Configuration at, std::mt19937_64& random) const {
   std::optional<space::Ordinal> nearest;
   double least = 2;

@@ -17,7 +17,7 @@ class Validity {
   void set_candidates(const std::vector<space::Ordinal>& candidates);
   void add_candidate(space::Ordinal candidate);
   void report(space::Ordinal ordinal, bool valid);
-  /// Returns the chance that a candidate is valid. `candidate`: its place among the candidates.
+  /// Of a candidate, by its place among them.
   [[nodiscard]] double chance(std::size_t candidate) const;
 
  private:

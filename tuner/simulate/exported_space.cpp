@@ -33,7 +33,7 @@ std::string python_text(const json& value) {
   return value.is_string() ? value.get<std::string>() : base::dump_json(value);
 }
 
-/// Returns the configurations of all results, in their order. Throws: Error, for one that a cache cannot hold.
+/// Of all results, in their order; checked.
 std::vector<json> configurations_of(const ExportedSpace& space) {
   static const std::set<std::string> fields = {"time",           "times",         "compile_time",   "verification_time",
                                                "benchmark_time", "strategy_time", "framework_time", "timestamp"};

@@ -53,7 +53,7 @@ Outcome failure_of(const RecordedFacts& facts) {
   return failure_named(facts.failure);
 }
 
-/// Returns the times of a configuration that was measured elsewhere, in another way: attune vouches for no more than that it ran.
+/// Of what a device measured elsewhere, in another way: nobody here vouches for more than that it ran.
 measure::Timing timing_of(const RecordedFacts& facts, double cost) {
   const double us = us_in(facts.unit) * cost;
   if (us < kShortestImportUs || us > kLongestImportUs)
