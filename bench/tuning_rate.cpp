@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -68,22 +69,36 @@ class TuningRate {
     return row;
   }
 
-  /// What the default strategy takes of a search in a space that its budget does not cover, of reductions that take microseconds.
-  [[nodiscard]] Json learning() {
+  /// What the default strategy takes of searches that its budget does not cover, of reductions that take microseconds; and beside it random
+  /// search, which thinks of nothing: what devices wait for then they do not wait for a strategy.
+  [[nodiscard]] std::vector<Json> learning() {
     constexpr int kBudget = 1000;
-    std::vector<double> rates, shares;
-    for (int i = 0; i < settings_.learning; ++i) {
-      const AttuneRun run = tune({"reduce", "--T", "f32", "--op", "sum", "--size", "2^22", "--strategy", "auto", "--budget",
-                                  std::to_string(kBudget), "--seed", std::to_string(i + 1)});
-      const auto& problem = run.event("problem");
-      const auto& used = problem.at("utilisation");
-      rates.push_back(problem.at("measured").get<double>() / used.at("wall_s").get<double>());
-      shares.push_back(used.at("searching_s").get<double>() / used.at("wall_s").get<double>());
+    std::vector<Json> rows;
+    for (const char* const strategy : {"auto", "random"}) {
+      std::map<std::string, std::vector<double>> shares;
+      std::vector<double> rates;
+      for (int i = 0; i < settings_.learning; ++i) {
+        const AttuneRun run = tune({"reduce", "--T", "f32", "--op", "sum", "--size", "2^22", "--strategy", strategy, "--budget",
+                                    std::to_string(kBudget), "--seed", std::to_string(i + 1)});
+        const auto& problem = run.event("problem");
+        const auto& used = problem.at("utilisation");
+        const double wall_s = used.at("wall_s");
+        rates.push_back(problem.at("measured").get<double>() / wall_s);
+        for (const char* const what : {"searching_s", "gpu_busy_s", "idle_waiting_compile_s", "idle_other_s"})
+          shares[what].push_back(used.at(what).get<double>() / wall_s);
+      }
+      rows.push_back({{"case", "learning"},
+                      {"strategy", strategy},
+                      {"budget", kBudget},
+                      {"configs_per_s", base::median(rates)},
+                      {"configs_per_s_runs", rates},
+                      {"searching", base::median(shares["searching_s"])},
+                      {"gpu_busy", base::median(shares["gpu_busy_s"])},
+                      {"gpu_waited_for_compiles", base::median(shares["idle_waiting_compile_s"])},
+                      {"gpu_waited_otherwise", base::median(shares["idle_other_s"])},
+                      {"gpu_waited_otherwise_runs", shares["idle_other_s"]}});
     }
-    return {{"case", "learning"},          {"strategy", "auto"},
-            {"budget", kBudget},           {"configs_per_s", base::median(rates)},
-            {"configs_per_s_runs", rates}, {"searching", base::median(shares)},
-            {"searching_runs", shares}};
+    return rows;
   }
 
   /// As many problems on the first 2, 4, ... devices at once as each of them tunes its share of alone before, one after the other: devices
@@ -228,7 +243,9 @@ int run(const Settings& settings) {
   TuningRate bench(settings);
   std::vector<Json> rows;
   if (settings.repeats > 0) rows.push_back(bench.peer_space());
-  if (settings.learning > 0) rows.push_back(bench.learning());
+  if (settings.learning > 0) {
+    for (auto& row : bench.learning()) rows.push_back(std::move(row));
+  }
   if (settings.memory) rows.push_back(bench.memory());
   if (!settings.gpus.empty()) {
     for (auto& row : bench.scaling()) rows.push_back(std::move(row));
@@ -254,7 +271,8 @@ int main(int argc, char** argv) {
   line.option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
   line.option("--templates", settings.templates, "Folder of the benchmark's templates").with_default();
   line.option("--repeats", settings.repeats, "Runs of the 300-configuration space; 0: leave it out").with_default();
-  line.option("--learning", settings.learning, "Searches of 1,000 configurations by the default strategy, for what that takes")
+  line.option("--learning", settings.learning,
+              "Searches of 1,000 configurations by the default strategy and by random search, for what thinking takes")
       .with_default();
   line.option("--gpus", settings.gpus, "Numbers of GPUs to scale over, e.g. 2,4").separated_by(',');
   line.option("--scaling-problems", settings.scaling_problems, "Problems that GPUs share").with_default();

@@ -61,7 +61,7 @@ class Geometry {
     return "";
   }
 
-  /// Of a product with blockIdx: its factor of that look.
+  /// The factor of that look in a product with blockIdx.
   [[nodiscard]] std::string from_factors(std::size_t axis, NameLook look) const {
     for (const Token& token : draft_.usage.factors[axis]) {
       if (token.is("blockDim")) return "";
@@ -71,7 +71,7 @@ class Geometry {
     return "";
   }
 
-  /// Of a product with blockIdx: its factor that is the block's threads, if it is one number or name.
+  /// The factor of a product with blockIdx that is the block's threads, if it is one number or name.
   [[nodiscard]] std::string lone_factor(std::size_t axis) const {
     const Tokens& factors = draft_.usage.factors[axis];
     if (factors.size() == 1 && !factors[0].is_word()) return whole_expression(factors, {}).value_or("");

@@ -21,7 +21,7 @@ std::string type_argument(const std::string& text) {
   return element ? spec::name(*element) : fmt::format("'{}'", text);
 }
 
-/// Of an expression's words none may be unknown: they would be types or enumerators.
+/// Whether all words of an expression are known: others would be types or enumerators.
 bool are_parameters(const Tokens& tokens, const std::vector<std::string>& parameters) {
   return std::all_of(tokens.begin(), tokens.end(), [&](const Token& token) {
     return !token.is_word() || std::find(parameters.begin(), parameters.end(), token.text) != parameters.end();

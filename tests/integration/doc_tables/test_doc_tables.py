@@ -68,12 +68,13 @@ class DocTables(TablesCase):
         rows = [{"case": "peer_space_300", "configs_per_s": 320.5, "configs_per_s_runs": [300.0, 320.5, 350.0], "gpu_busy": 0.9,
                  "compile_busy": 0.5, "whole_command_configs_per_s": 120.0, "verified": 300},
                 {"case": "scaling", "gpus": 4, "speedup": 3.7, "problems": 16, "configurations": 999, "command_s": 12.0, "date": "2026-01-01"}]
-        rows.append({"case": "learning", "strategy": "auto", "budget": 1000, "configs_per_s": 301.5, "searching": 0.021, "searching_runs": [0.02, 0.021, 0.03]})
+        rows.append({"case": "learning", "strategy": "auto", "budget": 1000, "configs_per_s": 301.5, "searching": 0.021, "gpu_waited_for_compiles": 0.2,
+                     "gpu_waited_otherwise": 0.031, "gpu_waited_otherwise_runs": [0.03, 0.031, 0.04]})
         (self.results / "tuning_rate.json").write_text(json.dumps({"bench": "tuning_rate", **HEAD, "rows": rows}))
         text = self.generated("tuning_rate")
         self.assertIn("| 320.5 configurations/s | median of 3 runs from 300.0 to 350.0, 300 verified", text)
-        self.assertIn("| strategy `auto`, 1000 configurations of a larger space | 2.1 % of the search | for proposing and learning, beside the GPU's work: "
-                      "median of 3 runs from 2.0 % to 3.0 %; 301.5 configurations/s |", text)
+        self.assertIn("| strategy `auto`, 1000 configurations of a larger space | 301.5 configurations/s | the GPU waited 3.1 % of the search for neither compilers nor itself (median "
+                      "of 3 runs from 3.0 % to 4.0 %), 20.0 % for compilers; the strategy thought for 2.1 % of it, mostly while the GPU worked |", text)
         self.assertIn("| 4 GPUs, 16 problems, 999 configurations | 3.700x | whole command, 12.00 s | 2026-01-01 |", text)
 
     def test_a_speed_up_is_told_beside_what_each_gpu_took_alone(self):
