@@ -102,4 +102,48 @@ TEST_CASE_FIXTURE(Dialects, "a division by zero counts as satisfied also where t
   CHECK(space_size(import(own)) == count - 700);
 }
 
+namespace {
+
+/// A T1 file of a kernel without arguments, as BAT writes them. `parameters`: names and values in Python; conditions likewise.
+std::string bat_file(const std::vector<std::pair<std::string, std::string>>& parameters, const std::vector<std::string>& conditions,
+                     const std::string& launch) {
+  std::string listed, held;
+  for (const auto& [name, values] : parameters)
+    listed += (listed.empty() ? "" : ",\n") + std::string(R"({"Name": ")") + name + R"(", "Type": "int", "Values": ")" + values + "\"}";
+  for (const auto& condition : conditions) held += (held.empty() ? "" : ",\n") + std::string(R"({"Expression": ")") + condition + "\"}";
+  return R"({"ConfigurationSpace": {"TuningParameters": [)" + listed + R"(], "Conditions": [)" + held +
+         R"(]}, "KernelSpecification": {"Language": "CUDA", "KernelName": "nothing", "KernelFile": "nothing.cu", "GlobalSizeType": "CUDA", )" +
+         launch + R"(, "Arguments": []}})";
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(T1Folder, "the spaces of GEMM and convolution that are published for BAT have the published counts") {
+  write("nothing.cu", "extern \"C\" __global__ void nothing() {}\n");
+  const auto gemm = bat_file({{"MWG", "[16, 32, 64, 128]"},
+                              {"NWG", "[16, 32, 64, 128]"},
+                              {"KWG", "[16, 32]"},
+                              {"MDIMC", "[8, 16, 32]"},
+                              {"NDIMC", "[8, 16, 32]"},
+                              {"MDIMA", "[8, 16, 32]"},
+                              {"NDIMB", "[8, 16, 32]"},
+                              {"KWI", "[2, 8]"},
+                              {"SA", "[0, 1]"},
+                              {"SB", "[0, 1]"}},
+                             {"(KWG % KWI) == 0", "(MWG % MDIMC) == 0", "(NWG % NDIMC) == 0", "(MWG % MDIMA) == 0", "(NWG % NDIMB) == 0",
+                              "(KWG % ((MDIMC * NDIMC) // MDIMA)) == 0", "(KWG % ((MDIMC * NDIMC) // NDIMB)) == 0"},
+                             R"("LocalSize": {"X": "MDIMC", "Y": "NDIMC"}, "GlobalSize": {"X": "4096 // MWG", "Y": "4096 // NWG"})");
+  CHECK(space_size(import(gemm)) == 10312);
+  const auto convolution = bat_file(
+      {{"block_size_x", "[1, 2, 4, 8, 16, 32, 48, 64, 96, 112, 128]"},
+       {"block_size_y", "[1, 2, 4, 8, 16, 32]"},
+       {"tile_size_x", "list(range(1, 9))"},
+       {"tile_size_y", "list(range(1, 9))"},
+       {"use_padding", "[0, 1]"},
+       {"read_only", "[0, 1]"}},
+      {"(block_size_x * block_size_y) >= 64", "(block_size_x * block_size_y) <= 1024", "(tile_size_x * tile_size_y) < 30"},
+      R"("LocalSize": {"X": "block_size_x", "Y": "block_size_y"}, "ProblemSize": [4096, 4096], "GridDivX": ["block_size_x", "tile_size_x"], "GridDivY": ["block_size_y", "tile_size_y"])");
+  CHECK(space_size(import(convolution)) == 6768);
+}
+
 }  // namespace test_t1_spaces
