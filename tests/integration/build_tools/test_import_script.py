@@ -13,7 +13,7 @@ class Calls(Scripts):
         source = SIMPLE + "// \u00e9\n\n"
         document = self.taken(call(source=repr(source)))
         self.assertEqual((self.folder / "simple.cu").read_bytes(), source.encode())
-        self.assertEqual(document["ConfigurationSpace"]["TuningParameters"][1], {"Name": "tile", "Type": "int", "Values": [1, 2, 3, 4]})
+        self.assertEqual(document["ConfigurationSpace"]["TuningParameters"][1], {"Name": "tile", "Type": "int", "Values": [1, 2, 3, 4], "Default": 1})
         kernel = document["KernelSpecification"]
         self.assertEqual([kernel[key] for key in ("Language", "KernelName", "KernelFile", "GlobalSizeType")], ["CUDA", "simple", "simple.cu", "CUDA"])
         self.assertEqual(document["Import"]["from"], "Kernel Tuner script")
@@ -214,6 +214,11 @@ class Arguments(Scripts):
         self.arguments(before, "[c, k, k, numpy.int32(4)]", answer="[None, numpy.arange(4) + 0.5, numpy.arange(4) + 2**40, None]")
         self.assertEqual(numpy.load(self.folder / "answer/1.npy").dtype, numpy.float64)
         self.assertEqual(numpy.load(self.folder / "answer/2.npy").dtype, numpy.int64)
+
+    def test_the_defaults_are_the_first_configuration_that_the_restrictions_leave(self):
+        self.run_tool(call(restrictions=repr(["block_size_x * tile == 512", "mode == 1"])))
+        parameters = self.file()["ConfigurationSpace"]["TuningParameters"]
+        self.assertEqual({one["Name"]: one["Default"] for one in parameters}, {"block_size_x": 128, "tile": 4, "mode": 1})
 
     @NEEDS_NUMPY
     def test_answers_that_name_nothing_are_none(self):

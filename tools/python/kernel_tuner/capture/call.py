@@ -256,7 +256,8 @@ def take(kernel_name, kernel_source, size, arguments, tune_params, grid=(None, N
     document = {
         "General": {"FormatVersion": 1, "TimeUnit": "Milliseconds"},
         "ConfigurationSpace": {
-            "TuningParameters": [{"Name": name, "Type": value_type(values), "Values": values} for name, values in space.values.items()],
+            "TuningParameters": [{"Name": name, "Type": value_type(values), "Values": values, **({"Default": first[name]} if name in first else {})}
+                                 for name, values in space.values.items()],
             "Conditions": [{"Expression": text, "Parameters": conditions.names_in(text, space)} for text in texts + largest]},
         "KernelSpecification": {
             "Language": language, "KernelName": kernel_name, "KernelFile": file, "CompilerOptions": options,
