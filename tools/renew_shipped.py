@@ -21,7 +21,7 @@ import time
 
 sys.dont_write_bytecode = True  # the script may lie in a tree that is not to change
 import shipped_problems
-from renewal import ENDING, Crew, Job, NotOurs, Renewal, behind_kind, kind_of, tell
+from renewal import ENDING, Crew, Job, NotOurs, Renewal, behind_kind, device_of, kind_of, tell
 
 STOPPED_BY_TIME = 75
 
@@ -52,6 +52,17 @@ def jobs_of(root, kind):
     grids = shipped_problems.steps(kind)
     chains = [[step] for step in grids] + list(other_recordings(root, grids, kind))
     return [Job(number, steps) for number, steps in enumerate(chains)]
+
+
+def of_another(root, jobs, gpu):
+    """A recording that would be replaced and is of another GPU that is called alike (an RTX 4090 of a laptop); nothing where there is none."""
+    for job in jobs:
+        step = job.steps[-1]
+        own = root / "templates" / step.template / "recordings" / f"{step.recording}{ENDING}"
+        device = device_of(own) if own.exists() else None
+        if device not in (None, gpu):
+            return f"{own.name} of {step.template} is of {device}, and would be replaced by what is measured on {gpu}; --only-measure leaves it"
+    return None
 
 
 def seconds(text):
@@ -125,6 +136,10 @@ def main():
     known = {job.steps[-1].template for job in everything}
     if unknown := set(options.template or []) - known:
         tell(f"There is nothing to renew of {', '.join(sorted(unknown))}: the templates are {', '.join(sorted(known))}.")
+        return 2
+    another = None if options.only_measure else of_another(options.root, jobs, names[devices[0]])
+    if another:
+        tell(another + ".")
         return 2
     return renew(options, jobs, [str(device) for device in devices], start)
 

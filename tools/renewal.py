@@ -36,6 +36,15 @@ def known_recording(folder, name):
     return next((file for file in others if behind_kind(file.name) == behind_kind(own.name)), None)
 
 
+def device_of(recording):
+    """The GPU that a recording is of; nothing where it does not tell."""
+    unpacked = subprocess.run(["zstd", "-dcq", str(recording)], capture_output=True, check=False).stdout
+    try:
+        return json.loads(unpacked)["device"]["name"]
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
 class NotOurs(Exception):
     """The folder holds something else."""
 

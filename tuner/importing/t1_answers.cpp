@@ -10,7 +10,7 @@ namespace {
 using spec::JsonNode;
 using Role = ImportedArgument::Role;
 
-/// Kernel Tuner compares with numpy.allclose, whose relative tolerance it leaves as it is.
+/// The tolerances of numpy.allclose, which Kernel Tuner compares with: it leaves the relative one as it is.
 constexpr double kRelative = 1e-5, kDefaultAbsolute = 1e-6;
 
 /// The expected results of a script, in a block that import_script.py writes; null: there are none.
@@ -72,7 +72,7 @@ void T1Reader::read_answers(const JsonNode& import) {
   kernel_.reference.relative = kRelative;
   kernel_.reference.absolute = absolute == nullptr ? kDefaultAbsolute : absolute->number("\"atol\"");
   note(Note::Kind::Taken, about,
-       fmt::format("{} compared with the script's expected results, off by {} relative and {} absolute at most, as numpy.allclose has it",
+       fmt::format("{} compared with the script's expected results, off by {} relative and {} absolute at most",
                    counted(wanted.size(), "output"), kRelative, kernel_.reference.absolute));
 }
 

@@ -45,6 +45,8 @@ void look_at(const std::filesystem::path& path, spec::ElementType type, std::int
   } catch (const SpecError& error) {
     constexpr std::size_t kColon = 2;
     found.why_not = fmt::format("'{}' is not taken: {}", found.name, std::string(error.what()).substr(error.file().size() + kColon));
+  } catch (const EnvironmentError& error) {
+    found.why_not = fmt::format("'{}' is not taken: {}", found.name, error.what());
   }
 }
 

@@ -37,6 +37,11 @@ class LeftOut(unittest.TestCase):
         self.addCleanup(temporary.cleanup)
         self.file = Path(temporary.name) / "some.db"
         shutil.copyfile(SHIPPED, self.file)
+        with sqlite3.connect(self.file) as database:  # of one GPU alone, like a database of one's own
+            self.device = database.execute("SELECT device_key FROM best GROUP BY device_key ORDER BY count(*) DESC").fetchone()[0]
+            database.execute("DELETE FROM best WHERE device_key != ?", (self.device,))
+            database.execute("DELETE FROM devices WHERE hard_key != ?", (self.device,))
+        database.close()
 
     def keep(self, condition):
         """Only these best rows of segmented_reduce."""
@@ -74,6 +79,15 @@ class LeftOut(unittest.TestCase):
         told = self.told("segmented_reduce")
         self.assertEqual((told["problems"], told["slower_than_default"]), (1, 0))
         self.assertEqual([row["tier"] for row in told["worst"]], ["default"])
+
+    def test_of_two_gpus_one_is_named(self):
+        shutil.copyfile(SHIPPED, self.file)
+        refused = self.run_tool("segmented_reduce")
+        self.assertEqual(refused.returncode, 5)
+        self.assertIn("it has results of NVIDIA H200, NVIDIA H100 80GB HBM3: name one with --device", refused.stderr)
+        self.keep("sizes_json LIKE '%\"rows\":1%'")
+        counts = [self.told("segmented_reduce", "--device", name)["problems"] for name in ("NVIDIA H200", "NVIDIA H100 80GB HBM3")]
+        self.assertGreater(min(counts), 10)
 
     def test_a_database_in_use_is_read_whole(self):
         count = self.keep("sizes_json LIKE '%\"rows\":1%'")

@@ -245,6 +245,18 @@ class RenewShipped(unittest.TestCase):
         self.assertEqual(self.calls(), [])
         self.assertEqual(self.renew("--device", "0").returncode, 0)
 
+    def test_recordings_of_a_gpu_that_is_only_called_alike_are_not_replaced(self):
+        told = json.dumps({"device": {"name": "NVIDIA H200 NVL"}}).encode()
+        self.old.unlink()
+        subprocess.run(["zstd", "-q", "-o", str(self.old)], input=told, check=True)
+        before = self.old.read_bytes()
+        refused = self.renew()
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("h200_f32_sum_hot.json.zst of reduce is of NVIDIA H200 NVL, and would be replaced by what is measured on NVIDIA H200;", refused.stderr)
+        self.assertEqual(self.calls(), [])
+        self.assertEqual(self.renew("--only-measure").returncode, 0)
+        self.assertEqual(self.old.read_bytes(), before)
+
     def test_a_kind_is_what_names_a_gpu_without_its_maker_and_memory(self):
         kinds = {"NVIDIA H200": "h200", "NVIDIA H100 80GB HBM3": "h100", "NVIDIA A100-SXM4-40GB": "a100", "NVIDIA GeForce RTX 4090": "rtx4090", "Tesla V100-PCIE-16GB": "v100",
                  "NVIDIA RTX 6000 Ada Generation": "rtx6000", "NVIDIA L40S": "l40s"}

@@ -63,7 +63,7 @@ constexpr const char* kRight = R"({"Argument": 1, "Name": "out", "File": "answer
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Answers, "an output must be what the script says, within numpy.allclose's tolerances and the script's own") {
+TEST_CASE_FIXTURE(Answers, "an output must be what the script says, within Kernel Tuner's relative tolerance and the script's own") {
   const auto made = answered(kRight);
   const auto kernel = parsed(made);
   CHECK(kernel.reference.kind == spec::ReferenceSpec::Kind::Files);
