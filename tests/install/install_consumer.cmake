@@ -37,7 +37,7 @@ expect("no tuning database at ${WORK_FOLDER}/none.db")
 expect("NVRTC compiles in this process: 0")
 
 unset(ENV{ATTUNE_SHIPPED_DB})
-run(${WORK_FOLDER}/build/consumer)
+run(${WORK_FOLDER}/build/consumer "NVIDIA H200")
 expect("layer:         ${prefix}/share/attune/shipped.db")
 
 run(readelf -d ${WORK_FOLDER}/build/consumer)

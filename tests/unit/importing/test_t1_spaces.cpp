@@ -104,7 +104,7 @@ TEST_CASE_FIXTURE(Dialects, "a division by zero counts as satisfied also where t
 
 namespace {
 
-/// A T1 file of a kernel without arguments, as BAT writes them. `parameters`: names and values in Python; conditions likewise.
+/// A T1 file of a kernel of one argument, as BAT writes them. `parameters`: names and values in Python; conditions likewise.
 std::string bat_file(const std::vector<std::pair<std::string, std::string>>& parameters, const std::vector<std::string>& conditions,
                      const std::string& launch) {
   std::string listed, held;
@@ -113,13 +113,13 @@ std::string bat_file(const std::vector<std::pair<std::string, std::string>>& par
   for (const auto& condition : conditions) held += (held.empty() ? "" : ",\n") + std::string(R"({"Expression": ")") + condition + "\"}";
   return R"({"ConfigurationSpace": {"TuningParameters": [)" + listed + R"(], "Conditions": [)" + held +
          R"(]}, "KernelSpecification": {"Language": "CUDA", "KernelName": "nothing", "KernelFile": "nothing.cu", "GlobalSizeType": "CUDA", )" +
-         launch + R"(, "Arguments": []}})";
+         launch + R"(, "Arguments": [{"Name": "out", "Type": "float", "MemoryType": "Vector", "AccessType": "WriteOnly", "Size": 1}]}})";
 }
 
 }  // namespace
 
 TEST_CASE_FIXTURE(T1Folder, "the spaces of GEMM and convolution that are published for BAT have the published counts") {
-  write("nothing.cu", "extern \"C\" __global__ void nothing() {}\n");
+  write("nothing.cu", "extern \"C\" __global__ void nothing(float* out) {}\n");
   const auto gemm = bat_file({{"MWG", "[16, 32, 64, 128]"},
                               {"NWG", "[16, 32, 64, 128]"},
                               {"KWG", "[16, 32]"},
