@@ -32,16 +32,30 @@ class Times(unittest.TestCase):
 
 
 class LeftOut(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        """The shipped results of segmented_reduce; and those of one GPU alone, like a database of one's own."""
+        temporary = tempfile.TemporaryDirectory(prefix="attune left out ")
+        cls.addClassCleanup(temporary.cleanup)
+        cls.shipped, cls.of_one = Path(temporary.name) / "shipped.db", Path(temporary.name) / "one.db"
+        shutil.copyfile(SHIPPED, cls.shipped)
+        cls.cut(cls.shipped, "DELETE FROM best WHERE template_name != 'segmented_reduce'", "DELETE FROM records WHERE template_hash NOT IN (SELECT template_hash FROM best)")
+        shutil.copyfile(cls.shipped, cls.of_one)
+        cls.cut(cls.of_one, "DELETE FROM devices WHERE hard_key != (SELECT device_key FROM best GROUP BY device_key ORDER BY count(*) DESC LIMIT 1)",
+                "DELETE FROM best WHERE device_key NOT IN (SELECT hard_key FROM devices)")
+
+    @staticmethod
+    def cut(file, *statements):
+        database = sqlite3.connect(file, isolation_level=None)
+        for statement in (*statements, "VACUUM"):
+            database.execute(statement)
+        database.close()
+
     def setUp(self):
         temporary = tempfile.TemporaryDirectory(prefix="attune left out ")
         self.addCleanup(temporary.cleanup)
         self.file = Path(temporary.name) / "some.db"
-        shutil.copyfile(SHIPPED, self.file)
-        with sqlite3.connect(self.file) as database:  # of one GPU alone, like a database of one's own
-            self.device = database.execute("SELECT device_key FROM best GROUP BY device_key ORDER BY count(*) DESC").fetchone()[0]
-            database.execute("DELETE FROM best WHERE device_key != ?", (self.device,))
-            database.execute("DELETE FROM devices WHERE hard_key != ?", (self.device,))
-        database.close()
+        shutil.copyfile(self.of_one, self.file)
 
     def keep(self, condition):
         """Only these best rows of segmented_reduce."""
@@ -81,7 +95,7 @@ class LeftOut(unittest.TestCase):
         self.assertEqual([row["tier"] for row in told["worst"]], ["default"])
 
     def test_of_two_gpus_one_is_named(self):
-        shutil.copyfile(SHIPPED, self.file)
+        shutil.copyfile(self.shipped, self.file)
         refused = self.run_tool("segmented_reduce")
         self.assertEqual(refused.returncode, 5)
         self.assertIn("it has results of NVIDIA H200, NVIDIA H100 80GB HBM3: name one with --device", refused.stderr)
