@@ -108,11 +108,10 @@ def chosen(devices, names):
 
 
 def kind_of_all(names):
-    """Throws: ValueError."""
-    kinds = {kind_of(name) for name in names}
-    if len(kinds) > 1:
+    """Throws: ValueError, also for GPUs that are only called alike."""
+    if len(set(names)) > 1:
         raise ValueError(f"recordings are of one kind of GPU, and these are {', '.join(sorted(set(names)))}: name those of one kind with --device")
-    return kinds.pop()
+    return kind_of(names[0])
 
 
 def main():

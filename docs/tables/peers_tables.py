@@ -13,16 +13,17 @@ def found(tuner):
 def peers(root):
     text = ""
     for path, result in results(root, "peers"):
+        columns = [("script", False), ("kernel", False), ("space", True), ("answer", False), ("Kernel Tuner: decided", True), ("s", True), ("best, us", True),
+                   ("attune: decided", True), ("s", True), ("best, us", True), ("attune / Kernel Tuner", True)]
         lines = []
         for row in rows_of(path, result):
             if "failed" in row:
-                lines.append([row["script"], "failed"] + [MISSING] * 8)
+                lines.append([row["script"], "failed"] + [MISSING] * (len(columns) - 2))
                 continue
             ours = row.get("attune") or {}
             over = row.get("over_peer")
             lines.append([row["script"], row["kernel"], str(ours.get("space", MISSING)), row.get("answer") or MISSING, *found(row.get("kernel_tuner")), *found(row.get("attune")),
                           f"{over:.3f}" if isinstance(over, float) else MISSING])
         text += f"{provenance(result)}; {result.get('peer_version', MISSING)}, {result.get('seconds', MISSING)} s each\n\n"
-        text += table([("script", False), ("kernel", False), ("space", True), ("answer", False), ("Kernel Tuner: decided", True), ("s", True), ("best, us", True),
-                       ("attune: decided", True), ("s", True), ("best, us", True), ("attune / Kernel Tuner", True)], lines) + "\n"
+        text += table(columns, lines) + "\n"
     return text.rstrip("\n") + "\n" if text else "Not recorded yet.\n"

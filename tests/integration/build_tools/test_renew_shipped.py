@@ -244,6 +244,8 @@ class RenewShipped(unittest.TestCase):
         self.assertIn("these are NVIDIA H100 80GB HBM3, NVIDIA H200: name those of one kind", refused.stderr)
         self.assertEqual(self.calls(), [])
         self.assertEqual(self.renew("--device", "0").returncode, 0)
+        self.gpus("NVIDIA H200", "NVIDIA H200 NVL")
+        self.assertEqual(self.renew().returncode, 2)
 
     def test_recordings_of_a_gpu_that_is_only_called_alike_are_not_replaced(self):
         told = json.dumps({"device": {"name": "NVIDIA H200 NVL"}}).encode()
