@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <future>
 #include <map>
 #include <numeric>
 #include <set>
@@ -33,6 +34,7 @@ struct Settings {
   // Many short problems: one is tuned by one GPU, so that at the end the others are idle for half of the last ones' time in the mean.
   int scaling_problems = 192;
   int scaling_budget = 190;
+  bool scaling_apart = false;
   bool memory = false;
 };
 
@@ -103,7 +105,8 @@ class TuningRate {
 
   /// As many problems on the first 2, 4, ... devices at once as each of them tunes its share of alone before, one after the other: devices
   /// of one kind differ by several per cent, and one of them alone would tell of itself. All together they do it before and after, since
-  /// moments differ as much. Code that the first command compiled is kept for the others. Throws: UsageError.
+  /// moments differ as much. Code that the first command compiled is kept for the others. Where `apart` is asked for, they also tune their
+  /// shares at the same time by a command each: what the machine allows programs that know nothing of each other. Throws: UsageError.
   [[nodiscard]] std::vector<Json> scaling() {
     std::vector<Json> rows;
     for (const int gpus : settings_.gpus) {
@@ -136,6 +139,7 @@ class TuningRate {
                       {"command_before_s", before_s}});
       rows.back().update(use_of_devices(run, gpus));
       rows.back()["alone"] = std::move(alone);
+      if (settings_.scaling_apart) rows.back().update(apart(gpus, one_by_one_s + starts_s * (gpus - 1) / gpus));
       fmt::print(stderr, "{}\n", dump_json(rows.back()));
     }
     return rows;
@@ -153,7 +157,11 @@ class TuningRate {
 
  private:
   [[nodiscard]] AttuneRun tune(std::vector<std::string> words, Cache cache = Cache::Empty) {
-    const auto database = scratch_.path() / fmt::format("{}.db", ++commands_);
+    return tune_into(++commands_, std::move(words), cache);
+  }
+
+  [[nodiscard]] AttuneRun tune_into(int number, std::vector<std::string> words, Cache cache) const {
+    const auto database = scratch_.path() / fmt::format("{}.db", number);
     words.insert(words.begin(), "tune");
     words.insert(words.end(), {"--db", database.string()});
     AttuneRun run = run_attune(executable_, words, scratch_.path(), cache);
@@ -163,12 +171,36 @@ class TuningRate {
 
   /// Every `share`-th of the problems, from the one at `first` on.
   [[nodiscard]] AttuneRun tune_share(int first, int share, const std::string& devices, Cache cache) {
+    return tune_share(first, share, devices, cache, ++commands_);
+  }
+
+  [[nodiscard]] AttuneRun tune_share(int first, int share, const std::string& devices, Cache cache, int number) const {
     constexpr int kSmallest = 1'000'000, kStep = 83'000;
     const int last = settings_.scaling_problems - share + first;
     const auto sizes = fmt::format("{}..{}:+{}", kSmallest + kStep * first, kSmallest + kStep * last, kStep * share);
-    return tune({"reduce", "--T", "f32", "--op", "sum", "--size", sizes, "--strategy", "random", "--budget",
-                 std::to_string(settings_.scaling_budget), "--device", devices},
-                cache);
+    return tune_into(number,
+                     {"reduce", "--T", "f32", "--op", "sum", "--size", sizes, "--strategy", "random", "--budget",
+                      std::to_string(settings_.scaling_budget), "--device", devices},
+                     cache);
+  }
+
+  /// `one_by_one_s`: of the same commands, each started and ended by itself.
+  [[nodiscard]] Json apart(int gpus, double one_by_one_s) {
+    std::vector<std::future<AttuneRun>> commands;
+    for (int i = 0; i < gpus; ++i) {
+      const int database = ++commands_;
+      commands.push_back(
+          std::async(std::launch::async, [=, this] { return tune_share(i, gpus, std::to_string(i), Cache::Kept, database); }));
+    }
+    Json all = Json::array();
+    double last_s = 0;
+    for (auto& command : commands) {
+      const AttuneRun run = command.get();
+      last_s = std::max(last_s, run.wall_s);
+      all.push_back({{"command_s", run.wall_s}});
+      all.back().update(use_of_devices(run, 1));
+    }
+    return {{"speedup_apart", one_by_one_s / last_s}, {"apart", std::move(all)}};
   }
 
   /// What the devices did while the command ran. Shares are of all devices' time from its start to its end.
@@ -277,6 +309,7 @@ int main(int argc, char** argv) {
   line.option("--gpus", settings.gpus, "Numbers of GPUs to scale over, e.g. 2,4").separated_by(',');
   line.option("--scaling-problems", settings.scaling_problems, "Problems that GPUs share").with_default();
   line.option("--scaling-budget", settings.scaling_budget, "Configurations tried of each of them, at random").with_default();
+  line.flag("--scaling-apart", settings.scaling_apart, "Also all of those GPUs at once by a command each");
   line.flag("--memory", settings.memory, "Also a space of a million configurations");
   return line.run(argc, argv, [&] { return attune::bench::run(settings); });
 }

@@ -77,7 +77,15 @@ def one_by_one(row):
     alone = ", ".join(number(run.get("command_s")) for run in row["alone"])
     between = f"{number(row['speedup_before'])}x before and {number(row.get('speedup_after'))}x after that; " if "speedup_before" in row else ""
     return (f"{between}each GPU alone tuned its share of them in {alone} s, one after the other that is {number(row.get('one_by_one_s'))} s without the starts and ends "
-            f"that one command would not have had; ")
+            f"that one command would not have had; {apart(row)}")
+
+
+def apart(row):
+    """How the same shares fared at the same time by a command each; empty of a row without."""
+    if "speedup_apart" not in row:
+        return ""
+    seconds = ", ".join(number(run.get("command_s")) for run in row["apart"])
+    return f"all of them at once by a command each, {number(row['speedup_apart'])}x ({seconds} s); "
 
 
 def rate_line(row):

@@ -83,6 +83,9 @@ class DocTables(TablesCase):
         (self.results / "tuning_rate.json").write_text(json.dumps({"bench": "tuning_rate", **HEAD, "rows": [row]}))
         self.assertIn("| 2 GPUs, 16 problems, 999 configurations | 1.900x | each GPU alone tuned its share of them in 9.000, 11.00 s, one after the other that is "
                       "19.00 s without the starts and ends that one command would not have had; whole command, 10.00 s |", self.generated("tuning_rate"))
+        row |= {"speedup_apart": 1.8, "apart": [{"command_s": 10.5}, {"command_s": 11.0}]}
+        (self.results / "tuning_rate.json").write_text(json.dumps({"bench": "tuning_rate", **HEAD, "rows": [row]}))
+        self.assertIn("would not have had; all of them at once by a command each, 1.800x (10.50, 11.00 s); whole command", self.generated("tuning_rate"))
 
     def test_repeated_winners_are_counted_and_the_largest_tie_set_is_told(self):
         rows = [{"winner": {}, "tie_set": [{}, {}], "agrees": True, "is_modal": True, "tie_set_spread": 1.004},
