@@ -2,30 +2,25 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "tuner/spec/failure.hpp"
+#include "tuner/spec/vector_type.hpp"
 
 namespace attune::importing {
 namespace {
 
 using spec::ElementType;
 
-/// "float4" is four of float. A vector of two or four begins at a multiple of its size, up to 16; one of three at its element's.
+/// "float4" is four of float.
 std::optional<ElementLayout> vector_layout(std::string_view name) {
   const std::size_t digits = name.find_last_not_of("0123456789") + 1;
   if (digits == 0 || digits == name.size()) return std::nullopt;
-  const std::string_view lanes = name.substr(digits);
   const auto element = spec::find_type_called(name.substr(0, digits));
-  static constexpr std::array<std::pair<std::string_view, int>, 5> kLanes{{{"2", 2}, {"3", 3}, {"4", 4}, {"8", 8}, {"16", 16}}};
-  const auto found = std::find_if(kLanes.begin(), kLanes.end(), [&](const auto& one) { return one.first == lanes; });
-  if (!element || found == kLanes.end()) return std::nullopt;
-  const int count = found->second;
-  return ElementLayout{*element, count, count == 3 ? 0 : std::min(16, count * spec::size_bytes(*element))};
+  const auto lanes = spec::find_vector_lanes(name.substr(digits));
+  if (!element || !lanes) return std::nullopt;
+  return ElementLayout{*element, *lanes, spec::align_bytes({*element, *lanes})};
 }
 
 const ElementLayout kBoolLayout{ElementType::U8, 1, 0,
@@ -35,7 +30,7 @@ std::vector<std::string> names_of_types() {
   std::vector<std::string> names = spec::words_for_types();
   names.insert(names.end(), {"bool", "custom"});
   for (const char* const element : {"half", "float", "double", "int", "uint", "char", "uchar", "short", "ushort"}) {
-    for (const char* const lanes : {"2", "3", "4"}) names.push_back(std::string(element) + lanes);
+    for (const int lanes : spec::kVectorLanes) names.push_back(element + std::to_string(lanes));
   }
   return names;
 }
@@ -46,11 +41,6 @@ std::optional<ElementLayout> find_element_layout(const std::string& name) {
   if (name == "bool") return kBoolLayout;
   if (const auto plain = spec::find_type_called(name)) return ElementLayout{*plain};
   return vector_layout(name);
-}
-
-bool same_bits(ElementType a, ElementType b) {
-  const bool integers = !spec::is_floating(a) && !spec::is_floating(b);
-  return a == b || (integers && spec::size_bytes(a) == spec::size_bytes(b));
 }
 
 ElementLayout element_layout(const std::string& name, std::optional<std::int64_t> bytes, const spec::SourcePosition& position) {

@@ -21,9 +21,6 @@ struct ElementLayout {
 [[nodiscard]] ElementLayout element_layout(const std::string& name, std::optional<std::int64_t> bytes,
                                            const spec::SourcePosition& position);
 
-/// Integers of one size are the same bits, whatever their sign.
-[[nodiscard]] bool same_bits(spec::ElementType a, spec::ElementType b);
-
 /// What element_layout says of a type that CUDA C++ has; nothing where there is none of that name.
 [[nodiscard]] std::optional<ElementLayout> find_element_layout(const std::string& name);
 

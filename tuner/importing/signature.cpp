@@ -25,7 +25,7 @@ std::string difference(const ImportedArgument& listed, const KernelArgument& tak
     return fmt::format("the kernel takes memory here, {}, and the file gives it a number", written);
   if (!taken.pointer && !passes_number(listed))
     return fmt::format("the kernel takes a number here, {}, and the file gives it memory", written);
-  if (!same_bits(listed.type, taken.layout.type))
+  if (!spec::same_bits(listed.type, taken.layout.type))
     return fmt::format("the kernel takes {} here, and the file's type is {}", written, spec::name(listed.type));
   return "";
 }

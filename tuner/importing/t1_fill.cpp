@@ -35,7 +35,7 @@ bool is_of_templates(const std::string& name) { return name == "template.json" |
 void look_at(const std::filesystem::path& path, spec::ElementType type, std::int64_t elements, FoundData& found) {
   try {
     spec::DataFile file = spec::read_data_file(path);
-    const bool typed = !file.type || same_bits(*file.type, type);
+    const bool typed = !file.type || spec::same_bits(*file.type, type);
     if (typed && file.bytes / spec::size_bytes(type) == elements && file.bytes % spec::size_bytes(type) == 0) {
       found.data = ImportedData{path, std::move(file)};
     } else {

@@ -3,10 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <functional>
-#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -50,23 +47,10 @@ class NpyHeader {
     if (type.size() < 3 || type.front() == '>') {
       refuse(fmt::format("its elements of type '{}' stand in another byte order; save array.astype(array.dtype.newbyteorder('<'))", type));
     }
-    static constexpr std::array<std::pair<std::string_view, ElementType>, 12> kTypes{{{"i1", ElementType::I8},
-                                                                                      {"u1", ElementType::U8},
-                                                                                      {"b1", ElementType::U8},
-                                                                                      {"i2", ElementType::I16},
-                                                                                      {"u2", ElementType::U16},
-                                                                                      {"i4", ElementType::I32},
-                                                                                      {"u4", ElementType::U32},
-                                                                                      {"i8", ElementType::I64},
-                                                                                      {"u8", ElementType::U64},
-                                                                                      {"f2", ElementType::F16},
-                                                                                      {"f4", ElementType::F32},
-                                                                                      {"f8", ElementType::F64}}};
     const std::string_view kind = type.substr(1);
-    for (const auto& [name, element] : kTypes) {
-      if (kind != name) continue;
+    if (const auto element = find_numpy_type(kind)) {
       file.type = element;
-      file.element_bytes = size_bytes(element);
+      file.element_bytes = size_bytes(*element);
       return;
     }
     // What numpy has no type for it writes as so many bytes; c8 is two floats.

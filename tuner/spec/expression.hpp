@@ -66,7 +66,8 @@ class Expression {
   std::shared_ptr<const Program> program_;
 };
 
-/// Names that mean something in expressions (operators, constants, functions): nothing may be called so.
+/// Names that mean something in expressions (operators, constants, functions), and those of types and vectors: nothing may be called so
+/// that expressions see.
 [[nodiscard]] std::vector<std::string> reserved_words();
 
 /// How many values a parameter may have: a configuration holds 16-bit value indices.

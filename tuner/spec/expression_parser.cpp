@@ -8,6 +8,7 @@
 
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/spec_limits.hpp"
+#include "tuner/spec/vector_type.hpp"
 
 namespace attune::spec {
 namespace {
@@ -341,7 +342,7 @@ Expression Expression::parse(std::string_view text, const SourcePosition& positi
 std::vector<std::string> reserved_words() {
   std::vector<std::string> words = function_names();
   for (const std::string_view keyword : kKeywords) words.emplace_back(keyword);
-  for (const std::string& type : element_type_names()) words.push_back(type);
+  for (const auto& types : {element_type_names(), vector_type_names()}) words.insert(words.end(), types.begin(), types.end());
   words.emplace_back("device");
   return words;
 }

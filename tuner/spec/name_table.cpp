@@ -8,6 +8,7 @@
 #include "tuner/spec/device_info.hpp"
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/spec_limits.hpp"
+#include "tuner/spec/vector_type.hpp"
 
 namespace attune::spec {
 
@@ -58,6 +59,7 @@ void NameTable::add(const std::string& name, NameKind kind, const SourcePosition
   // Buffers and scalars are arguments only, so that a buffer may be called "in".
   const bool in_expressions = kind != NameKind::Buffer && kind != NameKind::Scalar;
   static const std::vector<std::string> reserved = reserved_words();
+  if (in_expressions && find_vector_type(name)) fail(position, fmt::format("the name '{}' is that of a vector type; choose another", name));
   if (in_expressions && std::find(reserved.begin(), reserved.end(), name) != reserved.end()) {
     fail(position, fmt::format("the name '{}' means something in expressions already; choose another", name));
   }

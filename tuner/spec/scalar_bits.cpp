@@ -30,14 +30,6 @@ std::optional<std::uint64_t> float_bits(double value, ElementType type) {
   return std::fabs(value) <= largest ? std::optional(rounded_bits(value, float_format(type).value())) : std::nullopt;
 }
 
-std::optional<std::int64_t> as_integer(const Value& value) {
-  if (const std::int64_t* integer = std::get_if<std::int64_t>(&value)) return *integer;
-  if (const bool* boolean = std::get_if<bool>(&value)) return *boolean ? 1 : 0;
-  const double* real = std::get_if<double>(&value);
-  if (real == nullptr || std::trunc(*real) != *real || !(std::fabs(*real) < 9223372036854775808.0)) return std::nullopt;
-  return static_cast<std::int64_t>(*real);
-}
-
 std::optional<std::uint64_t> integer_bits(std::int64_t value, ElementType type) {
   const int bits = 8 * size_bytes(type);
   const bool negative = is_signed(type);
@@ -50,13 +42,21 @@ std::optional<std::uint64_t> integer_bits(std::int64_t value, ElementType type) 
 
 }  // namespace
 
+std::optional<std::int64_t> whole_number(const Value& value) {
+  if (const std::int64_t* integer = std::get_if<std::int64_t>(&value)) return *integer;
+  if (const bool* boolean = std::get_if<bool>(&value)) return *boolean ? 1 : 0;
+  const double* real = std::get_if<double>(&value);  // NaN is no whole number either
+  if (real == nullptr || std::trunc(*real) != *real || !(std::fabs(*real) < 9223372036854775808.0)) return std::nullopt;
+  return static_cast<std::int64_t>(*real);
+}
+
 std::optional<std::uint64_t> scalar_bits(const Value& value, ElementType type) {
   if (std::holds_alternative<std::string>(value)) return std::nullopt;
   if (is_floating(type)) {
     if (const double* real = std::get_if<double>(&value)) return float_bits(*real, type);
-    return float_bits(static_cast<double>(as_integer(value).value()), type);
+    return float_bits(static_cast<double>(whole_number(value).value()), type);
   }
-  const std::optional<std::int64_t> integer = as_integer(value);
+  const std::optional<std::int64_t> integer = whole_number(value);
   return integer ? integer_bits(*integer, type) : std::nullopt;
 }
 

@@ -10,4 +10,7 @@ namespace attune::spec {
 /// fraction in an integer, out of range). Floats round to nearest even.
 [[nodiscard]] std::optional<std::uint64_t> scalar_bits(const Value& value, ElementType type);
 
+/// The whole number that `value` is, exactly; nothing of a string, a fraction and what passes 64 bits.
+[[nodiscard]] std::optional<std::int64_t> whole_number(const Value& value);
+
 }  // namespace attune::spec

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <numeric>
 #include <string_view>
 #include <utility>
 
@@ -10,12 +10,13 @@
 #include "tuner/spec/macros.hpp"
 #include "tuner/spec/scalar_bits.hpp"
 #include "tuner/spec/template_parser.hpp"
+#include "tuner/spec/vector_type.hpp"
 
 namespace attune::spec {
 namespace {
 
-constexpr int kMaximumAlignment = 256;    ///< what device allocations promise
-constexpr int kMostVectorAlignment = 16;  ///< of CUDA's vector types
+constexpr int kMaximumAlignment = 256;             ///< what device allocations promise
+constexpr std::int64_t kMostStructAlignment = 16;  ///< of what a struct of C++ holds, without an alignas
 
 int read_alignment(const JsonNode& node) {
   const std::int64_t bytes = node.integer("\"align\"");
@@ -37,20 +38,17 @@ void TemplateParser::read_buffer_type(const JsonNode& node, BufferSpec& buffer, 
       fail(bytes.position, fmt::format("a struct has 1 to {} bytes, not {}", kMostStructBytes, size));
     buffer.type = name(ElementType::U8);
     buffer.lanes = static_cast<int>(size);
-    buffer.align_bytes = align == nullptr ? 1 : read_alignment(*align);
+    // No struct of this size asks for more, so that none begins where its members must not.
+    buffer.align_bytes = align == nullptr ? static_cast<int>(std::gcd(size, kMostStructAlignment)) : read_alignment(*align);
     if (size % buffer.align_bytes != 0)
       fail(node.position, fmt::format("a struct of {} bytes cannot begin at multiples of {}", size, buffer.align_bytes));
     return;
   }
-  static constexpr std::array<std::pair<std::string_view, int>, 5> kLanes{{{"x2", 2}, {"x3", 3}, {"x4", 4}, {"x8", 8}, {"x16", 16}}};
-  for (const auto& [ending, lanes] : kLanes) {
-    const std::string word = node.is_string() ? node.string(what) : "";
-    const auto element = word.ends_with(ending) ? find_element_type(word.substr(0, word.size() - ending.size())) : std::nullopt;
-    if (!element) continue;
-    buffer.type = name(*element);
-    buffer.lanes = lanes;
-    // As CUDA has it: three begin where one does.
-    buffer.align_bytes = lanes == 3 ? 0 : std::min(kMostVectorAlignment, lanes * size_bytes(*element));
+  const auto vector = node.is_string() ? find_vector_type(node.string(what)) : std::nullopt;
+  if (vector) {
+    buffer.type = name(vector->element);
+    buffer.lanes = vector->lanes;
+    buffer.align_bytes = align_bytes(*vector);
     return;
   }
   buffer.type = read_type(node, what);

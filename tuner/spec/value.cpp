@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
+#include <map>
 
 #include "attune/error.hpp"
 #include "tuner/base/json.hpp"
@@ -24,27 +26,28 @@ struct TypeRow {
   const char* header;
   const char* spellings;  ///< of the same type in CUDA C++, beside cuda_name
   const char* words;      ///< what others call it, and CUDA C++ calls a type of the same size
+  const char* numpy;      ///< numpy's texts without the byte order
 };
 
 constexpr FloatFormat kNone{0, 0};
 
 /// In the order of ElementType. The CUDA names of integers need no header: NVRTC knows no int8_t.
 constexpr std::array<TypeRow, 14> kTypes{{
-    {ElementType::I8, "i8", "signed char", 1, Kind::Signed, kNone, "", "int8_t", "int8,char"},
-    {ElementType::U8, "u8", "unsigned char", 1, Kind::Unsigned, kNone, "", "uint8_t", "uint8,uchar,byte"},
-    {ElementType::I16, "i16", "short", 2, Kind::Signed, kNone, "", "int16_t", "int16"},
-    {ElementType::U16, "u16", "unsigned short", 2, Kind::Unsigned, kNone, "", "uint16_t", "uint16,ushort"},
-    {ElementType::I32, "i32", "int", 4, Kind::Signed, kNone, "", "int32_t", "int32"},
-    {ElementType::U32, "u32", "unsigned int", 4, Kind::Unsigned, kNone, "", "uint32_t,unsigned,uint", "uint32"},
-    {ElementType::I64, "i64", "long long", 8, Kind::Signed, kNone, "", "", "int64,int64_t,long,longlong"},
+    {ElementType::I8, "i8", "signed char", 1, Kind::Signed, kNone, "", "int8_t", "int8,char", "i1"},
+    {ElementType::U8, "u8", "unsigned char", 1, Kind::Unsigned, kNone, "", "uint8_t", "uint8,uchar,byte", "u1,b1"},
+    {ElementType::I16, "i16", "short", 2, Kind::Signed, kNone, "", "int16_t", "int16", "i2"},
+    {ElementType::U16, "u16", "unsigned short", 2, Kind::Unsigned, kNone, "", "uint16_t", "uint16,ushort", "u2"},
+    {ElementType::I32, "i32", "int", 4, Kind::Signed, kNone, "", "int32_t", "int32", "i4"},
+    {ElementType::U32, "u32", "unsigned int", 4, Kind::Unsigned, kNone, "", "uint32_t,unsigned,uint", "uint32", "u4"},
+    {ElementType::I64, "i64", "long long", 8, Kind::Signed, kNone, "", "", "int64,int64_t,long,longlong", "i8"},
     {ElementType::U64, "u64", "unsigned long long", 8, Kind::Unsigned, kNone, "", "",
-     "uint64,uint64_t,ulong,size_t,unsigned long,ulonglong"},
-    {ElementType::F16, "f16", "__half", 2, Kind::Floating, {5, 10}, "<cuda_fp16.h>", "half", ""},
-    {ElementType::BF16, "bf16", "__nv_bfloat16", 2, Kind::Floating, {8, 7}, "<cuda_bf16.h>", "nv_bfloat16", "bfloat16"},
-    {ElementType::F32, "f32", "float", 4, Kind::Floating, {8, 23}, "", "", "float32,single"},
-    {ElementType::F64, "f64", "double", 8, Kind::Floating, {11, 52}, "", "", "float64"},
-    {ElementType::F8E4M3, "f8e4m3", "__nv_fp8_e4m3", 1, Kind::Floating, {4, 3, false}, "<cuda_fp8.h>", "", "float8_e4m3fn,float8_e4m3"},
-    {ElementType::F8E5M2, "f8e5m2", "__nv_fp8_e5m2", 1, Kind::Floating, {5, 2}, "<cuda_fp8.h>", "", "float8_e5m2"},
+     "uint64,uint64_t,ulong,size_t,unsigned long,ulonglong", "u8"},
+    {ElementType::F16, "f16", "__half", 2, Kind::Floating, {5, 10}, "<cuda_fp16.h>", "half", "", "f2"},
+    {ElementType::BF16, "bf16", "__nv_bfloat16", 2, Kind::Floating, {8, 7}, "<cuda_bf16.h>", "nv_bfloat16", "bfloat16", ""},
+    {ElementType::F32, "f32", "float", 4, Kind::Floating, {8, 23}, "", "", "float32,single", "f4"},
+    {ElementType::F64, "f64", "double", 8, Kind::Floating, {11, 52}, "", "", "float64", "f8"},
+    {ElementType::F8E4M3, "f8e4m3", "__nv_fp8_e4m3", 1, Kind::Floating, {4, 3, false}, "<cuda_fp8.h>", "", "float8_e4m3fn,float8_e4m3", ""},
+    {ElementType::F8E5M2, "f8e5m2", "__nv_fp8_e5m2", 1, Kind::Floating, {5, 2}, "<cuda_fp8.h>", "", "float8_e5m2", ""},
 }};
 
 const TypeRow& row(ElementType type) { return kTypes[static_cast<std::size_t>(type)]; }
@@ -59,9 +62,23 @@ std::vector<std::string> parted(std::string_view list) {
   return words;
 }
 
-bool holds(std::string_view list, std::string_view word) {
-  const auto words = parted(list);
-  return std::find(words.begin(), words.end(), word) != words.end();
+/// Which type a word means. Importers look up every word of a source.
+using TypeWords = std::map<std::string, ElementType, std::less<>>;
+
+/// The words of some columns. Of two types that are called alike the first one counts, by the order of the columns, then of the rows.
+TypeWords words_of(std::initializer_list<const char * TypeRow::*> columns) {
+  TypeWords words;
+  for (const auto column : columns) {
+    for (const TypeRow& one : kTypes) {
+      for (std::string& word : parted(one.*column)) words.emplace(std::move(word), one.type);
+    }
+  }
+  return words;
+}
+
+std::optional<ElementType> found_in(const TypeWords& words, std::string_view word) {
+  const auto found = words.find(word);
+  return found == words.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::string float_text(double value) {
@@ -134,6 +151,11 @@ std::optional<FloatFormat> float_format(ElementType type) { return is_floating(t
 bool is_floating(ElementType type) { return row(type).kind == Kind::Floating; }
 bool is_signed(ElementType type) { return row(type).kind != Kind::Unsigned; }
 
+bool same_bits(ElementType a, ElementType b) {
+  const bool integers = !is_floating(a) && !is_floating(b);
+  return a == b || (integers && size_bytes(a) == size_bytes(b));
+}
+
 std::optional<ElementType> find_element_type(std::string_view name) {
   for (const TypeRow& candidate : kTypes) {
     if (name == candidate.name) return candidate.type;
@@ -148,19 +170,18 @@ std::vector<std::string> element_type_names() {
 }
 
 std::optional<ElementType> find_cuda_type(std::string_view spelling) {
-  for (const TypeRow& candidate : kTypes) {
-    if (spelling == candidate.cuda_name || holds(candidate.spellings, spelling)) return candidate.type;
-  }
-  return std::nullopt;
+  static const TypeWords words = words_of({&TypeRow::cuda_name, &TypeRow::spellings});
+  return found_in(words, spelling);
 }
 
 std::optional<ElementType> find_type_called(std::string_view word) {
-  if (const auto exact = find_cuda_type(word)) return exact;
-  if (const auto own = find_element_type(word)) return own;
-  for (const TypeRow& candidate : kTypes) {
-    if (holds(candidate.words, word)) return candidate.type;
-  }
-  return std::nullopt;
+  static const TypeWords words = words_of({&TypeRow::cuda_name, &TypeRow::spellings, &TypeRow::name, &TypeRow::words});
+  return found_in(words, word);
+}
+
+std::optional<ElementType> find_numpy_type(std::string_view kind) {
+  static const TypeWords words = words_of({&TypeRow::numpy});
+  return found_in(words, kind);
 }
 
 std::vector<std::string> words_for_types() {

@@ -50,6 +50,8 @@ struct FloatFormat {
 [[nodiscard]] std::optional<FloatFormat> float_format(ElementType type);
 [[nodiscard]] bool is_floating(ElementType type);
 [[nodiscard]] bool is_signed(ElementType type);
+/// Whether elements of one type may stand for those of the other: integers of one size are the same bits, whatever their sign.
+[[nodiscard]] bool same_bits(ElementType a, ElementType b);
 
 /// Throws: Error listing the known names.
 [[nodiscard]] ElementType element_type(const std::string& name);
@@ -61,6 +63,8 @@ struct FloatFormat {
 [[nodiscard]] std::optional<ElementType> find_cuda_type(std::string_view spelling);
 /// What else may be called by this name: "size_t" of CUDA, "single" and "uchar" of other tuners, "float32" of numpy, "f32" of attune.
 [[nodiscard]] std::optional<ElementType> find_type_called(std::string_view word);
+/// The element type that numpy means by a type's text without its byte order: "i4", "f2", "b1".
+[[nodiscard]] std::optional<ElementType> find_numpy_type(std::string_view kind);
 /// All that find_type_called knows.
 [[nodiscard]] std::vector<std::string> words_for_types();
 

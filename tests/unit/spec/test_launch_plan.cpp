@@ -80,6 +80,10 @@ TEST_CASE("vectors and structs are so many elements each, at their alignment") {
   CHECK(is(buffer(R"("f64x4")"), ElementType::F64, 400, 3200, 16));
   CHECK(is(buffer(R"("u8x3")"), ElementType::U8, 300, 300, 0));
   CHECK(is(buffer(R"({"bytes": 24, "align": 8})"), ElementType::U8, 2400, 2400, 8));
+  // Without "align" no struct of that size asks for more: the largest power of two up to 16 that divides it.
+  CHECK(is(buffer(R"({"bytes": 24})"), ElementType::U8, 2400, 2400, 8));
+  CHECK(is(buffer(R"({"bytes": 64})"), ElementType::U8, 6400, 6400, 16));
+  CHECK(is(buffer(R"({"bytes": 24, "align": 1})"), ElementType::U8, 2400, 2400, 1));
   CHECK(is(buffer(R"({"bytes": 5})"), ElementType::U8, 500, 500, 1));
   const auto refusal = [&](const std::string& type) { return error_of([&] { (void)buffer(type); }); };
   CHECK(contains(refusal(R"("f32x5")"), "must be one of"));

@@ -53,6 +53,40 @@ TEST_CASE("element types know their names and sizes") {
   CHECK(attune::spec::test::contains(attune::spec::test::error_of([] { (void)element_type("float"); }), "known: i8, u8"));
 }
 
+TEST_CASE("types are found by the words of CUDA, of numpy and of others") {
+  CHECK(find_cuda_type("unsigned") == ElementType::U32);
+  CHECK(find_cuda_type("unsigned long long") == ElementType::U64);
+  CHECK_FALSE(find_cuda_type("float32").has_value());
+  CHECK(find_type_called("float32") == ElementType::F32);
+  CHECK(find_type_called("i8") == ElementType::I8);  // attune's own name, not numpy's of eight bytes
+  CHECK_FALSE(find_type_called("floats").has_value());
+  CHECK_FALSE(find_type_called("").has_value());
+  for (const std::string& word : words_for_types()) CHECK(find_type_called(word).has_value());
+  CHECK(find_numpy_type("i8") == ElementType::I64);
+  CHECK(find_numpy_type("b1") == ElementType::U8);
+  CHECK(find_numpy_type("f2") == ElementType::F16);
+  CHECK_FALSE(find_numpy_type("f16").has_value());
+  CHECK_FALSE(find_numpy_type("").has_value());
+}
+
+TEST_CASE("integers of one size are the same bits, floating numbers only of one type") {
+  CHECK(same_bits(ElementType::I32, ElementType::U32));
+  CHECK_FALSE(same_bits(ElementType::I32, ElementType::I64));
+  CHECK_FALSE(same_bits(ElementType::F16, ElementType::BF16));
+  CHECK_FALSE(same_bits(ElementType::F32, ElementType::I32));
+  CHECK(same_bits(ElementType::F32, ElementType::F32));
+}
+
+TEST_CASE("a whole number is exact, and a fraction or a text is none") {
+  CHECK(whole_number(std::int64_t{9007199254740993}) == 9007199254740993);
+  CHECK(whole_number(4.0) == 4);
+  CHECK(whole_number(true) == 1);
+  CHECK_FALSE(whole_number(2.5).has_value());
+  CHECK_FALSE(whole_number(std::nan("")).has_value());
+  CHECK_FALSE(whole_number(1e19).has_value());
+  CHECK_FALSE(whole_number(std::string("4")).has_value());
+}
+
 TEST_CASE("scalars become the bits of their element type") {
   CHECK(scalar_bits(std::int64_t{-1}, ElementType::I8) == 0xFFU);
   CHECK(scalar_bits(std::int64_t{-1}, ElementType::I64) == 0xFFFFFFFFFFFFFFFFU);
