@@ -27,9 +27,6 @@ std::optional<spec::Value> given_number(const JsonNode* node) {
 
 std::string text_of(const JsonNode* node) { return node != nullptr && node->is_string() ? node->string("a text") : ""; }
 
-/// What a template's folder has under these names is read as something else.
-bool is_of_templates(const std::string& name) { return name == "template.json" || name == "ladder.json" || name == spec::kDefaultsFile; }
-
 /// Looks at the file, which has to be so many elements of a type: tuning would refuse others (verify::data_buffers). An import goes on
 /// without it, and tells why.
 void look_at(const std::filesystem::path& path, spec::ElementType type, std::int64_t elements, FoundData& found) {
@@ -57,7 +54,7 @@ FoundData T1Reader::find_data(const std::string& source, const ImportedArgument&
   FoundData found{spec::included_file("template.json", source), std::nullopt};
   if (found.name.empty()) {
     found.why_not = fmt::format("'{}' is no path inside this file's folder", source);
-  } else if (is_of_templates(found.name)) {
+  } else if (spec::is_name_of_templates(found.name)) {
     found.why_not = fmt::format("'{}' is a name that templates have for something else", found.name);
   } else if (!is_regular(folder / found.name)) {
     found.why_not = fmt::format("there is no file '{}' beside this one", found.name);

@@ -44,6 +44,8 @@ class NpyHeader {
     if (!value.starts_with('\'')) refuse("its elements are records of several fields; save each field by itself");
     value.remove_prefix(1);
     const std::string_view type = value.substr(0, std::min(value.find('\''), value.size()));
+    if (type.substr(std::min<std::size_t>(1, type.size())).starts_with('O'))
+      refuse("its elements are objects of Python ('|O'), which cannot be read; save numbers of one type, e.g. array.astype('float32')");
     if (type.size() < 3 || type.front() == '>') {
       refuse(fmt::format("its elements of type '{}' stand in another byte order; save array.astype(array.dtype.newbyteorder('<'))", type));
     }

@@ -103,6 +103,10 @@ std::map<std::string, std::string> KernelTemplate::parts() const {
   return all;
 }
 
+bool is_name_of_templates(std::string_view name) {
+  return name == "template.json" || name == "ladder.json" || name == "reference.json" || name == kDefaultsFile;
+}
+
 bool uses_data_files(const KernelTemplate& kernel) {
   return kernel.reference.kind == ReferenceSpec::Kind::Files ||
          std::any_of(kernel.buffers.begin(), kernel.buffers.end(), [](const BufferSpec& buffer) { return buffer.data.has_value(); });

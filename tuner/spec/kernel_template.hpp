@@ -184,6 +184,9 @@ struct DefaultRow {
 inline constexpr const char* kDefaultsFile = "defaults.json";
 
 /// A parameterised kernel as read from template.json; immutable after parsing. docs/template-format.md is its manual.
+/// Whether a template's folder has something else than an array under this name: template.json itself, or one of the files beside it that
+/// attune reads. `name`: in normal form, as included_file gives it.
+[[nodiscard]] bool is_name_of_templates(std::string_view name);
 struct KernelTemplate {
   int format = 1;
   std::string name;

@@ -60,13 +60,13 @@ void read_sources(const JsonNode& root, const std::filesystem::path& folder, std
   }
 }
 
-/// Puts the line that stands for an array there. A file that is not there is told by parse(), at its place.
+/// Puts the line that stands for an array there. A file that is not there is told by parse(), at its place. Throws: SpecError when it is a
+/// link that leads out of the folder, or no regular file.
 void read_data(const JsonNode* name, const std::filesystem::path& folder, std::map<std::string, std::string>& files) {
   if (name == nullptr || !name->is_string()) return;
-  const std::string& file = name->string("a file");
-  std::error_code unreadable;
-  if (included_file("template.json", file).empty() || files.contains(file) || files.size() > kMostFiles) return;
-  if (std::filesystem::exists(folder / file, unreadable)) files[file] = to_text(read_data_file(folder / file));
+  const std::string file = included_file("template.json", name->string("a file"));
+  if (file.empty() || is_name_of_templates(file) || files.contains(file) || files.size() > kMostFiles) return;
+  if (has_part(folder, file)) files[file] = to_text(read_data_file(folder / file));
 }
 
 /// A loose first look at the arrays: what fills buffers, sizes follow from and outputs must be.

@@ -33,6 +33,13 @@ bool is_safe_path(const std::string& file) {
          std::none_of(path.begin(), path.end(), [](const std::filesystem::path& part) { return part == ".."; });
 }
 
+void require_no_zero_byte(const std::string& file, const std::string& what, const SourcePosition& position) {
+  const std::size_t zero = file.find('\0');
+  if (zero == std::string::npos) return;
+  fail(position,
+       fmt::format("the name of {} has a zero byte in it, behind '{}'; write a path without \"\\u0000\"", what, file.substr(0, zero)));
+}
+
 std::size_t read_word(const JsonNode& node, const std::string& what, const std::vector<std::string>& words) {
   const std::string& word = node.string(what);
   const auto found = std::find(words.begin(), words.end(), word);
@@ -284,6 +291,7 @@ void TemplateParser::read_sources(const JsonNode& node, const std::map<std::stri
       }
     }
     source.file = file->string("a source");
+    require_no_zero_byte(source.file, "a source", file->position);
     if (!is_safe_path(source.file)) {
       fail(file->position,
            fmt::format("the source '{}' must be a path inside the template's folder, of at most {} bytes and without control characters",

@@ -100,6 +100,9 @@ class TemplateParser {
 
 /// The position in `words` of the string that `node` holds. Throws: SpecError listing them.
 [[nodiscard]] std::size_t read_word(const JsonNode& node, const std::string& what, const std::vector<std::string>& words);
+/// Throws: SpecError when a zero byte is in the file's name: it would end it for the operating system, and in messages.
+void require_no_zero_byte(const std::string& file, const std::string& what, const SourcePosition& position);
+
 
 /// Strings of a list: not empty, no duplicates. Throws: SpecError.
 [[nodiscard]] std::vector<std::string> read_words(const JsonNode& node, const std::string& what);

@@ -4,6 +4,7 @@
 
 #include "tuner/spec/code_axis.hpp"
 #include "tuner/spec/failure.hpp"
+#include "tuner/spec/includes.hpp"
 #include "tuner/spec/spec_limits.hpp"
 #include "tuner/spec/template_parser.hpp"
 #include "tuner/spec/value.hpp"
@@ -122,12 +123,16 @@ void TemplateParser::read_size_of_file(ProblemAxis& axis, const ObjectReader& re
 }
 
 DataUse TemplateParser::read_data(const JsonNode& node, const std::string& what) {
-  DataUse use{node.string("the file of " + what), node.position};
-  if (!is_safe_path(use.file)) {
+  const std::string& given = node.string("the file of " + what);
+  require_no_zero_byte(given, "the file of " + what, node.position);
+  const DataUse use{included_file("template.json", given), node.position};
+  if (!is_safe_path(given) || use.file.empty()) {
     fail(node.position,
-         fmt::format("the file '{}' must be a path inside the template's folder, of at most {} bytes and without control characters",
-                     use.file, kMostPathBytes));
+         fmt::format("the file '{}' must be a path inside the template's folder, of at most {} bytes and without control characters", given,
+                     kMostPathBytes));
   }
+  if (is_name_of_templates(use.file))
+    fail(node.position, fmt::format("the file '{}' is no array, but a part of the template itself; give the array another name", use.file));
   const auto found = files_->find(use.file);
   if (found == files_->end()) fail(node.position, fmt::format("the file '{}' is missing; it belongs beside template.json", use.file));
   kernel_.data.insert_or_assign(use.file, data_file_from_text(found->second, use.file, node.position));

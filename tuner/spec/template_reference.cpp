@@ -247,6 +247,11 @@ void TemplateParser::read_tolerances(const JsonNode& node) {
     const bool there = std::any_of(kernel_.buffers.begin(), kernel_.buffers.end(),
                                    [&](const BufferSpec& buffer) { return buffer.name == member.key && buffer.output; });
     if (!there) fail(member.position, fmt::format("\"tolerance\" names '{}', which is no output", member.key));
+    if (kernel_.reference.kind == ReferenceSpec::Kind::Files && !kernel_.reference.wanted.contains(member.key)) {
+      fail(member.position, fmt::format("\"tolerance\" names '{}', which no file says anything of; remove it, or name a file for it in "
+                                        "\"outputs\"",
+                                        member.key));
+    }
     kernel_.reference.tolerances[member.key] = read_tolerance(member.value, fmt::format("the tolerance of '{}'", member.key));
   }
 }
@@ -270,7 +275,7 @@ void TemplateParser::read_defined(const ObjectReader& reader, const std::map<std
     reference.definition = shipped_reference(reference.builtin, builtin->position);
   } else {
     const std::string& name = file->string("the reference's file");
-    if (name.find('\0') != std::string::npos) fail(file->position, "the name of the reference's file has a zero byte in it");
+    require_no_zero_byte(name, "the reference's file", file->position);
     const auto text = files.find(name);
     if (text == files.end()) fail(file->position, fmt::format("the reference '{}' is missing; it belongs beside template.json", name));
     auto own = std::make_shared<ReferenceDefinition>(

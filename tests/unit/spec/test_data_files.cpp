@@ -95,6 +95,8 @@ TEST_CASE_FIXTURE(Folder, "what is no array that a kernel takes is refused with 
   CHECK(contains(refusal("no array at all"), "does not begin as numpy's files do"));
   CHECK(contains(refusal(npy_of<float>(">f4", "(1,)", {1})), "another byte order"));
   CHECK(contains(refusal(npy_of<float>("<U1", "(1,)", {1})), "of type '<U1', which no kernel takes"));
+  CHECK(contains(refusal(npy_of<double>("|O", "(1,)", {1})), "its elements are objects of Python ('|O'), which cannot be read"));
+  CHECK(contains(refusal(npy_of<double>("|O", "(1,)", {1})), "array.astype('float32')"));
   CHECK(contains(refusal(npy_of<float>("<f4", "(2,)", {1})), "its header says 8 bytes of elements, and 4 follow"));
   CHECK(contains(refusal(npy_of<float>("<f4", "(-1,)", {1})), "its shape is none"));
   CHECK(contains(refusal(npy_of<float>("<f4", "(281474976710656, 281474976710656)", {1})), "larger than any memory"));
@@ -152,6 +154,63 @@ TEST_CASE_FIXTURE(Template, "arrays that are not there or not meant are told at 
   CHECK(contains(error_with(R"({"out": "wanted/out.npy"})", R"({"weights": "wanted/out.npy"})"), "names 'weights', which is no output"));
   CHECK(contains(error_with(R"({"out": "wanted/out.npy"})", "{}"), "\"outputs\" names none"));
   CHECK(contains(error_with(R"({"outputs")", R"({"builtin": "reduce", "outputs")"), "remove the tolerance"));
+}
+
+TEST_CASE_FIXTURE(Template, "an array that is a link out of the template's folder is refused, and one within it is taken") {
+  const attune::test::TempFolder elsewhere;
+  base::write_file_atomic(elsewhere / "private.bin", raw_bytes<double>({1, 2, 3}));
+  std::filesystem::remove(path / "weights.bin");
+  std::filesystem::create_symlink(elsewhere / "private.bin", path / "weights.bin");
+  const std::string told = error_of([&] { static_cast<void>(load()); });
+  CHECK(contains(told, "weights.bin: it is '"));
+  CHECK(contains(told, "outside of the template's folder; copy the file into it"));
+  std::filesystem::remove(path / "weights.bin");
+  write("arrays/weights.bin", raw_bytes<double>({1, 2, 3}));
+  std::filesystem::create_symlink("arrays/weights.bin", path / "weights.bin");
+  CHECK(load().data.at("weights.bin").bytes == 24);
+  std::filesystem::remove(path / "weights.bin");
+  std::filesystem::create_directory(path / "weights.bin");
+  CHECK(contains(error_of([&] { static_cast<void>(load()); }), "it is no file that can be read"));
+}
+
+TEST_CASE_FIXTURE(Template, "a part of the template is no array of it, however its path is written") {
+  for (const char* const part : {"template.json", "defaults.json", "ladder.json", "reference.json"}) {
+    for (const char* const way : {"", "./", ".//./"}) {
+      const std::string named = std::string(way) + part;
+      CAPTURE(named);
+      CHECK(contains(error_with(R"({"file": "weights.bin"})", R"({"file": ")" + named + "\"}"),
+                     "template.json:6:73: the file '" + std::string(part) +
+                         "' is no array, but a part of the template itself; give the array another name"));
+    }
+  }
+  CHECK(contains(error_with(R"({"file": "weights.bin"})", R"({"file": "./scale.cu"})"), "template.json:6:73: 'scale.cu' is no array"));
+}
+
+TEST_CASE_FIXTURE(Template, "an array has one name, however its path is written") {
+  write("template.json", attune::test::replaced(kTemplate, R"({"file": "weights.bin"})", R"({"file": ".//weights.bin"})"));
+  const KernelTemplate kernel = load();
+  CHECK(kernel.buffers[1].data.value().file == "weights.bin");
+  CHECK(kernel.files.contains("weights.bin"));
+}
+
+TEST_CASE_FIXTURE(Template, "a zero byte in the name of a file is told at its place") {
+  CHECK(contains(error_with(R"({"file": "weights.bin"})", R"({"file": "wei\u0000ghts.bin"})"),
+                 "template.json:6:73: the name of the file of the buffer 'weights' has a zero byte in it, behind 'wei'"));
+  CHECK(contains(error_with(R"(["scale.cu"])", R"(["scale\u0000.cu"])"),
+                 "template.json:2:45: the name of a source has a zero byte in it, behind 'scale'"));
+}
+
+TEST_CASE_FIXTURE(Template, "a tolerance of an output that no file answers is told at its place") {
+  const std::string more = R"("out": {"type": "f32", "count": "2 * n", "output": true})";
+  const std::string two = attune::test::replaced(kTemplate, more, more + R"(, "left": {"type": "f32", "count": 1, "output": true})");
+  const auto with = [&](const std::string& tolerance) {
+    write("template.json", attune::test::replaced(two, "1e-5", tolerance));
+    return error_of([&] { static_cast<void>(load()); });
+  };
+  CHECK(with(R"({"out": 1e-5})").empty());
+  CHECK(contains(with(R"({"out": 1e-5, "left": 1e-5})"),
+                 "template.json:9:82: \"tolerance\" names 'left', which no file says anything of; "
+                 "remove it, or name a file for it in \"outputs\""));
 }
 
 TEST_CASE("patterns of fills are read, and what is none is told at its place") {
