@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/integration/cli_fixture.hpp"
+#include "tests/support/replaced.hpp"
 #include "tuner/base/json.hpp"
 
 namespace test_template_forms {
@@ -92,6 +93,16 @@ TEST_CASE_FIXTURE(Forms, "template arguments that the template cannot have are t
   const auto result = attune({"template", "check", forms});
   CHECK(result.exit_code == 6);
   CHECK(mentions(result.out + result.err, "template.json(8): error"));
+}
+
+TEST_CASE_FIXTURE(Forms, "the check tells a fill that the problem cannot have at its place, though nothing is compared with anything") {
+  const std::string count = R"("count": "n * rows")";
+  write("forms/template.json", replaced(kTemplate, count, count + R"(, "fill": {"range": ["rows", "n"]})"));
+  CHECK(attune({"template", "check", forms}).exit_code == 0);
+  const auto result = attune({"template", "check", forms, "--n", "2"});
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 3);
+  CHECK(mentions(result.err, "template.json:6:63: the fill of the buffer 'x' for {\"n\":2,\"rows\":3} is a range from 3.0 to below 2.0"));
 }
 
 }  // namespace test_template_forms

@@ -56,6 +56,11 @@ std::uint64_t lowest_finite_bits(ElementType type) {
   return format ? largest_bits(type, *format) | sign_bit(type) : lowest_bits(type);
 }
 
+std::int64_t highest_exact_whole(ElementType type) {
+  if (const auto format = float_format(type)) return std::int64_t{1} << (format->mantissa_bits + 1);
+  return static_cast<std::int64_t>(highest_bits(type) & low_bits(63));
+}
+
 std::uint64_t extend(ElementType type, std::uint64_t bits) {
   const int width = 8 * size_bytes(type);
   bits &= low_bits(width);

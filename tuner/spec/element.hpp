@@ -16,6 +16,9 @@ namespace attune::spec {
 [[nodiscard]] std::uint64_t highest_finite_bits(ElementType type);
 [[nodiscard]] std::uint64_t lowest_finite_bits(ElementType type);
 
+/// The largest number up to which the type has every whole number from 0 on; of u64 what an std::int64_t can be.
+[[nodiscard]] std::int64_t highest_exact_whole(ElementType type);
+
 /// The number that raw bits stand for; integers of more than 53 bits are rounded.
 [[nodiscard]] double to_double(ElementType type, std::uint64_t bits);
 /// Integer types: the value sign- or zero-extended to 64 bits.

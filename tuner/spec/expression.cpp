@@ -139,11 +139,11 @@ const Expression::Program& Expression::program() const {
   return *program_;
 }
 
-Expression Expression::constant(const Value& value) {
+Expression Expression::constant(const Value& value, const SourcePosition& position) {
   auto program = std::make_shared<Program>();
   const std::string text = to_text(value);
   program->text = std::holds_alternative<std::string>(value) ? "'" + text + "'" : text;
-  program->position = {"<constant>", 0, 0};
+  program->position = position;
   program->constants.push_back(value);
   program->code.push_back({Opcode::Constant, Opcode::Equal, 0, 0});
   return Expression(program);

@@ -33,7 +33,7 @@ class Expression {
   Expression() = default;
   /// Throws: SpecError with the position of the offending token inside `position`'s file, and the expression.
   [[nodiscard]] static Expression parse(std::string_view text, const SourcePosition& position = {"<expression>", 1, 1});
-  [[nodiscard]] static Expression constant(const Value& value);
+  [[nodiscard]] static Expression constant(const Value& value, const SourcePosition& position = {"<constant>", 0, 0});
 
   /// Throws: SpecError (unknown variable, with a suggestion; overflow; division by zero; type mismatch).
   [[nodiscard]] Value evaluate(const Scope& scope) const;

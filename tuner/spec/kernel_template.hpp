@@ -67,6 +67,7 @@ struct BufferSpec {
   int lanes = 1;
   Fill fill = Fill::Uniform;
   std::vector<Expression> fill_bounds;  ///< Range: from, and below; Offsets: how many elements are divided; Constant: the number
+  SourcePosition fill_position;         ///< of what the template says of it
   std::optional<DataUse> data;          ///< of an input: what it is filled with instead
   bool input = false;                   ///< filled before the call (default for buffers neither output nor workspace)
   bool output = false;

@@ -51,8 +51,9 @@ struct ResolvedBuffer {
   WorkspaceInit init = WorkspaceInit::None;
   Memory memory = Memory::Global;
   int align_bytes = 0;
-  std::array<double, 2> fill_bounds =
-      {};  ///< of a Range: from, and below; of Offsets and Constant: the second; data_buffers of verify says them
+  /// Range: from, and below; Offsets: how many elements are divided; Constant: the number. Whole numbers are exact. Only data_buffers of
+  /// verify says them (resolve_fill of buffer_fill.hpp); elsewhere, and of an empty buffer, there are none.
+  std::vector<Value> fill_bounds = {};
 };
 
 struct ResolvedArgument {

@@ -112,6 +112,7 @@ void TemplateParser::read_buffer_role(const ObjectReader& reader, const JsonNode
 }
 
 void TemplateParser::read_fill(const JsonNode& node, BufferSpec& buffer, const std::string& what) {
+  buffer.fill_position = node.position;
   if (node.kind != JsonNode::Kind::Object) {
     buffer.fill = static_cast<Fill>(read_word(node, "\"fill\"", {"uniform", "integers", "zeros", "ones", "index", "permutation"}));
     return;
@@ -127,12 +128,17 @@ void TemplateParser::read_fill(const JsonNode& node, BufferSpec& buffer, const s
   buffer.fill = range != nullptr ? Fill::Range : offsets != nullptr ? Fill::Offsets : Fill::Constant;
   if (range == nullptr) {
     const JsonNode& one = offsets != nullptr ? *offsets : *reader.find("value");
-    buffer.fill_bounds.push_back(read_expression(one, "the fill of " + what, visibility::kScalar));
+    buffer.fill_bounds.push_back(read_fill_number(one, "the fill of " + what));
     return;
   }
   if (range->array("the range of " + what).size() != 2) fail(range->position, R"(a range is two numbers, [from, below])");
-  for (const JsonNode& bound : range->items)
-    buffer.fill_bounds.push_back(read_expression(bound, "the range of " + what, visibility::kScalar));
+  for (const JsonNode& bound : range->items) buffer.fill_bounds.push_back(read_fill_number(bound, "the range of " + what));
+}
+
+/// A number is taken as it is: its text as an expression would be a sign before a number, which -2^63 has none for.
+Expression TemplateParser::read_fill_number(const JsonNode& node, const std::string& what) const {
+  if (node.is_string() || node.kind != JsonNode::Kind::Scalar) return read_expression(node, what, visibility::kScalar);
+  return Expression::constant(node.scalar, node.position);
 }
 
 void TemplateParser::read_buffer_memory(const ObjectReader& reader, BufferSpec& buffer) {

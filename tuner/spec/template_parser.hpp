@@ -55,6 +55,8 @@ class TemplateParser {
   [[nodiscard]] BufferSpec read_buffer(const JsonNode::Member& member);
   void read_buffer_role(const ObjectReader& reader, const JsonNode& node, BufferSpec& buffer);
   void read_fill(const JsonNode& node, BufferSpec& buffer, const std::string& what);
+  /// A number, or an expression of sizes; what it comes to is checked for each problem (buffer_fill.hpp).
+  [[nodiscard]] Expression read_fill_number(const JsonNode& node, const std::string& what) const;
   void read_buffer_memory(const ObjectReader& reader, BufferSpec& buffer);
   void read_scalars(const JsonNode& node);
   [[nodiscard]] Expression read_scalar_value(const JsonNode& node, const ScalarSpec& scalar) const;
@@ -98,11 +100,11 @@ class TemplateParser {
 /// begin a directive of its own.
 [[nodiscard]] bool is_safe_path(const std::string& file);
 
-/// The position in `words` of the string that `node` holds. Throws: SpecError listing them.
-[[nodiscard]] std::size_t read_word(const JsonNode& node, const std::string& what, const std::vector<std::string>& words);
 /// Throws: SpecError when a zero byte is in the file's name: it would end it for the operating system, and in messages.
 void require_no_zero_byte(const std::string& file, const std::string& what, const SourcePosition& position);
 
+/// The position in `words` of the string that `node` holds. Throws: SpecError listing them.
+[[nodiscard]] std::size_t read_word(const JsonNode& node, const std::string& what, const std::vector<std::string>& words);
 
 /// Strings of a list: not empty, no duplicates. Throws: SpecError.
 [[nodiscard]] std::vector<std::string> read_words(const JsonNode& node, const std::string& what);

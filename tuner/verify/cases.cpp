@@ -6,7 +6,7 @@
 #include <cmath>
 #include <map>
 
-#include "tuner/spec/element.hpp"
+#include "tuner/spec/buffer_fill.hpp"
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/macros.hpp"
 #include "tuner/spec/reference_definition.hpp"
@@ -120,32 +120,29 @@ namespace {
 void require_fits(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::ResolvedBuffer& buffer,
                   const spec::DataUse& use) {
   const spec::DataFile& file = kernel.data.at(use.file);
-  const bool same_bits =
-      !file.type || *file.type == buffer.type ||
-      (!spec::is_floating(*file.type) && !spec::is_floating(buffer.type) && spec::size_bytes(*file.type) == spec::size_bytes(buffer.type));
-  if (same_bits && file.bytes == buffer.bytes) return;
+  const bool typed = !file.type || spec::same_bits(*file.type, buffer.type);
+  if (typed && file.bytes == buffer.bytes) return;
   spec::fail(use.position,
              fmt::format("the file '{}' holds {}, and the buffer '{}' has {} elements of {} for {}; choose the problem that the file "
                          "is of, or another file",
                          use.file, spec::described(file), buffer.name, buffer.count, spec::name(buffer.type), spec::to_text(problem)));
 }
 
-double number_of(const spec::Expression& expression, const spec::Scope& scope) {
-  const spec::Value value = expression.evaluate(scope);
-  if (const auto* const real = std::get_if<double>(&value)) return *real;
-  return static_cast<double>(expression.integer(scope));
-}
-
-/// Throws: EnvironmentError where there is no number to fill with.
-void require_bounds(const spec::Problem& problem, const spec::ResolvedBuffer& buffer) {
-  const auto [low, high] = buffer.fill_bounds;
-  const bool range = buffer.fill == spec::Fill::Range;
-  const double least = range && !spec::is_floating(buffer.type) ? low + 1 : low;
-  if (!std::isfinite(low) || !std::isfinite(high) || high < least || (range && high == low)) {
-    throw EnvironmentError(
-        fmt::format("failed preparing {}: buffer \"{}\" is to be filled with numbers from {} up to {}; choose another problem",
-                    spec::to_text(problem), buffer.name, low, high));
+/// Throws: SpecError (fewer than no elements, which may be of a size that we chose), EnvironmentError (more than any device holds).
+void count_elements(const spec::BufferSpec& declared, const spec::Problem& problem, const spec::Scope& scope,
+                    spec::ResolvedBuffer& buffer) {
+  buffer.count = declared.count.integer(scope);
+  if (buffer.count < 0) {
+    spec::fail(declared.count.position(), fmt::format("the count of the buffer '{}' is {} for {} (\"{}\")", declared.name, buffer.count,
+                                                      spec::to_text(problem), declared.count.text()));
   }
+  const double bytes = static_cast<double>(buffer.count) * declared.lanes * spec::size_bytes(buffer.type);
+  if (bytes > kMostBytes) {
+    throw EnvironmentError(fmt::format("failed preparing {}: buffer \"{}\" would have {} elements; choose a smaller problem",
+                                       spec::to_text(problem), buffer.name, buffer.count));
+  }
+  buffer.count *= declared.lanes;
+  buffer.bytes = buffer.count * spec::size_bytes(buffer.type);
 }
 
 }  // namespace
@@ -167,17 +164,8 @@ std::vector<spec::ResolvedBuffer> data_buffers(const spec::KernelTemplate& kerne
     buffer.memory = declared.memory;
     buffer.align_bytes = declared.align_bytes;
     if (!declared.workspace) {
-      buffer.count = declared.count.integer(scope);
-      const double bytes = static_cast<double>(buffer.count) * declared.lanes * spec::size_bytes(buffer.type);
-      if (buffer.count < 0 || bytes > kMostBytes) {
-        throw EnvironmentError(fmt::format("failed preparing {}: buffer \"{}\" would have {} elements; choose a smaller problem",
-                                           spec::to_text(problem), buffer.name, buffer.count));
-      }
-      buffer.count *= declared.lanes;
-      buffer.bytes = buffer.count * spec::size_bytes(buffer.type);
-      for (std::size_t i = 0; i < declared.fill_bounds.size(); ++i)
-        buffer.fill_bounds[declared.fill_bounds.size() == 1 ? 1 : i] = number_of(declared.fill_bounds[i], scope);
-      require_bounds(problem, buffer);
+      count_elements(declared, problem, scope, buffer);
+      buffer.fill_bounds = spec::resolve_fill(declared, buffer, problem, scope);
       if (declared.data) require_fits(kernel, problem, buffer, *declared.data);
       if (const auto expected = kernel.reference.wanted.find(declared.name); expected != kernel.reference.wanted.end())
         require_fits(kernel, problem, buffer, expected->second);

@@ -21,7 +21,8 @@ struct CasePlan {
                                                const spec::DeviceInfo& device);
 
 /// The buffers of a problem, in template order. Data buffers must not depend on the configuration: their counts are
-/// those of the default one. Scratch has count 0 here. Throws: SpecError, EnvironmentError (counts beyond 2^48 bytes).
+/// those of the default one. Scratch has count 0 here. Throws: SpecError at the place of what the problem cannot have (a file of another
+/// size, a fill without numbers), EnvironmentError (counts beyond 2^48 bytes).
 [[nodiscard]] std::vector<spec::ResolvedBuffer> data_buffers(const spec::KernelTemplate& kernel, const spec::Problem& problem,
                                                              const spec::DeviceInfo& device);
 

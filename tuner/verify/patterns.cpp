@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -9,7 +10,6 @@
 #include <utility>
 
 #include "attune/error.hpp"
-#include "tuner/spec/element.hpp"
 #include "tuner/spec/scalar_bits.hpp"
 
 namespace attune::verify {
@@ -20,14 +20,17 @@ using Random = std::mt19937_64;
 /// In [0, 1), the same on every machine, as std::uniform_real_distribution is not.
 double unit(Random& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
 
-/// In [0, below). Requires: below > 0.
-std::int64_t whole(Random& random, std::int64_t below) { return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(below)); }
+/// In [from, below), the difference of which may be more than an std::int64_t. Requires: from < below.
+std::int64_t whole(Random& random, std::int64_t from, std::int64_t below) {
+  const auto first = static_cast<std::uint64_t>(from), count = static_cast<std::uint64_t>(below) - first;
+  return static_cast<std::int64_t>(first + random() % count);
+}
 
 std::vector<std::int64_t> permutation(std::int64_t count, Random& random) {
   std::vector<std::int64_t> values(static_cast<std::size_t>(count));
   std::iota(values.begin(), values.end(), std::int64_t{0});
   for (std::size_t i = values.size(); i > 1; --i)
-    std::swap(values[i - 1], values[static_cast<std::size_t>(whole(random, static_cast<std::int64_t>(i)))]);
+    std::swap(values[i - 1], values[static_cast<std::size_t>(whole(random, 0, static_cast<std::int64_t>(i)))]);
   return values;
 }
 
@@ -38,12 +41,17 @@ std::int64_t offset(std::int64_t i, std::int64_t count, std::int64_t total, Rand
   return static_cast<std::int64_t>((static_cast<double>(i) + unit(random)) / static_cast<double>(count - 1) * static_cast<double>(total));
 }
 
+/// A number of a range, the bounds of which are whole or floating as the buffer's type is.
+spec::Value in_range(const std::vector<spec::Value>& bounds, Random& random) {
+  if (const auto* const from = std::get_if<std::int64_t>(&bounds[0])) return whole(random, *from, std::get<std::int64_t>(bounds[1]));
+  return std::lerp(std::get<double>(bounds[0]), std::get<double>(bounds[1]), unit(random));
+}
+
 /// Calls `store` with every value in turn.
 template <class Store>
 void each_value(const spec::ResolvedBuffer& buffer, std::uint64_t seed, const Store& store) {
   Random random(seed);
-  const bool floating = spec::is_floating(buffer.type);
-  const auto [low, high] = buffer.fill_bounds;
+  const auto& bounds = buffer.fill_bounds;
   std::vector<std::int64_t> permuted;
   if (buffer.fill == spec::Fill::Permutation) permuted = permutation(buffer.count, random);
   for (std::int64_t i = 0; i < buffer.count; ++i) {
@@ -55,16 +63,13 @@ void each_value(const spec::ResolvedBuffer& buffer, std::uint64_t seed, const St
         store(spec::Value(permuted[static_cast<std::size_t>(i)]));
         break;
       case spec::Fill::Constant:
-        store(floating ? spec::Value(high) : spec::Value(static_cast<std::int64_t>(high)));
+        store(bounds[0]);
         break;
       case spec::Fill::Offsets:
-        store(spec::Value(offset(i, buffer.count, static_cast<std::int64_t>(high), random)));
+        store(spec::Value(offset(i, buffer.count, std::get<std::int64_t>(bounds[0]), random)));
         break;
       default:
-        if (floating)
-          store(spec::Value(low + (high - low) * unit(random)));
-        else
-          store(spec::Value(static_cast<std::int64_t>(low) + whole(random, static_cast<std::int64_t>(high - low))));
+        store(in_range(bounds, random));
     }
   }
 }
@@ -76,6 +81,13 @@ bool is_pattern(spec::Fill fill) {
          fill == spec::Fill::Constant;
 }
 
+bool all_inputs_stated(const spec::KernelTemplate& kernel) {
+  return std::all_of(kernel.buffers.begin(), kernel.buffers.end(), [](const spec::BufferSpec& buffer) {
+    const bool one_number = buffer.fill == spec::Fill::Zeros || buffer.fill == spec::Fill::Ones;
+    return !buffer.input || buffer.data || one_number || is_pattern(buffer.fill);
+  });
+}
+
 std::vector<std::byte> pattern(const spec::ResolvedBuffer& buffer, std::uint64_t seed) {
   const auto width = static_cast<std::size_t>(spec::size_bytes(buffer.type));
   std::vector<std::byte> bytes(static_cast<std::size_t>(buffer.bytes));
@@ -83,9 +95,8 @@ std::vector<std::byte> pattern(const spec::ResolvedBuffer& buffer, std::uint64_t
   each_value(buffer, seed, [&](const spec::Value& value) {
     const auto bits = spec::scalar_bits(value, buffer.type);
     if (!bits) {
-      throw EnvironmentError(
-          fmt::format("failed filling buffer \"{}\": its type {} does not hold {}; choose a smaller problem, or another fill", buffer.name,
-                      spec::name(buffer.type), spec::to_text(value)));
+      throw Error(fmt::format("failed filling buffer \"{}\": its type {} does not hold {}; its fill was not resolved", buffer.name,
+                              spec::name(buffer.type), spec::to_text(value)));
     }
     std::memcpy(bytes.data() + at, &*bits, width);
     at += width;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <sstream>
+#include <utility>
 
 #include "tuner/base/embedded.hpp"
 #include "tuner/spec/device_headers.hpp"
@@ -36,17 +37,16 @@ std::string support_source() {
 
 std::optional<ReferenceProgram> reference_program(const spec::KernelTemplate& kernel, const spec::Problem& problem,
                                                   const spec::DeviceInfo& device) {
-  if (kernel.reference.kind == spec::ReferenceSpec::Kind::None || kernel.reference.kind == spec::ReferenceSpec::Kind::Files) {
-    if (spec::uses_data_files(kernel)) static_cast<void>(data_buffers(kernel, problem, device));  // whether they are of this problem
+  auto buffers = data_buffers(kernel, problem, device);  // whatever the reference: whether files and fills are of this problem
+  if (kernel.reference.kind == spec::ReferenceSpec::Kind::None || kernel.reference.kind == spec::ReferenceSpec::Kind::Files)
     return std::nullopt;
-  }
   const spec::Configuration standard = spec::default_configuration(kernel);
   if (spec::asks_reference_kernel(kernel, problem)) {
     return ReferenceProgram{spec::make_source(kernel, problem, standard, device), kernel.name + ".cu",
                             spec::compiler_options(kernel, problem, standard, device),
                             fmt::format("the reference of template \"{}\" with its default configuration", kernel.name)};
   }
-  const spec::ReferenceProblem reference(kernel, problem, standard, data_buffers(kernel, problem, device), device);
+  const spec::ReferenceProblem reference(kernel, problem, standard, std::move(buffers), device);
   const std::string& name = reference.definition().name;
   return ReferenceProgram{reference.source(), name + ".cu", {}, fmt::format("the reference \"{}\"", name)};
 }

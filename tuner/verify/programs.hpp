@@ -20,7 +20,8 @@ struct ReferenceProgram {
 };
 
 /// The reference's own code, or that of the template's default configuration, whose plain kernel computes the answers; nothing where
-/// nothing does. Throws: SpecError (a problem that the reference refuses).
+/// nothing does. Throws: SpecError (a problem that the reference refuses, or that the template's files and fills are not of),
+/// EnvironmentError (data_buffers).
 [[nodiscard]] std::optional<ReferenceProgram> reference_program(const spec::KernelTemplate& kernel, const spec::Problem& problem,
                                                                 const spec::DeviceInfo& device);
 

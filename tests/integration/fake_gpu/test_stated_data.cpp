@@ -131,11 +131,32 @@ TEST_CASE_FIXTURE(Stated, "inputs that follow a pattern are compared by a kernel
   }
 }
 
-TEST_CASE_FIXTURE(Stated, "a pattern that a type cannot hold ends the command with the buffer's name") {
+TEST_CASE_FIXTURE(Stated, "a fill that a type cannot hold ends the command before anything runs, with its place") {
   write("template.json", replaced(spec, R"({"file": "in.npy"})", R"({"value": 3000000000})"));
   const auto result = tune();
-  CHECK(result.exit_code != 0);
-  CHECK(result.err.find("failed filling buffer \"in\": its type i32 does not hold 3000000000") != std::string::npos);
+  CHECK(result.exit_code == static_cast<int>(ExitCode::Spec));
+  CHECK(result.err.find("template.json:") != std::string::npos);
+  CHECK(result.err.find("has 3000000000, which is no i32") != std::string::npos);
+  CHECK(records().empty());
+}
+
+TEST_CASE_FIXTURE(Stated, "a fill that only a size of verifying cannot have leaves that size out") {
+  const std::string synthetic = base::read_file(std::string(ATTUNE_SOURCE_DIR) + "/tests/support/fake_templates/synthetic/template.json");
+  // Possible at the asked size alone: every other one leaves nothing below the second bound.
+  for (const char* const fill : {R"x({"range": [0, "n // 1000 * (n % 1000 == 0)"]})x", R"x({"value": "7 // int(n == 1000)"})x"}) {
+    CAPTURE(fill);
+    FakeGpu other;
+    write("template.json", replaced(synthetic, kInput, R"("in": {"type": "T", "count": "n", "fill": )" + std::string(fill) + "}"));
+    auto words = other.tune_words("matrix", {"--where", "fault in ['none', 'input_write']"});
+    words[1] = path().string();
+    const auto result = other.attune(words);
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 0);
+    std::map<std::string, std::string> found;
+    for (const auto& record : other.records()) found[test::configuration_of(record)["fault"]] = record.outcome;
+    CHECK(found.at("none") == "ok");
+    CHECK(found.at("input_write") == "wrong_result");
+  }
 }
 
 }  // namespace test_stated_data

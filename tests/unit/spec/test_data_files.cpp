@@ -224,6 +224,9 @@ TEST_CASE("patterns of fills are read, and what is none is told at its place") {
   CHECK(fill(R"({"range": [0, "n // 2"]})").fill_bounds.size() == 2);
   CHECK(fill(R"({"offsets": "4 * n"})").fill == Fill::Offsets);
   CHECK(fill(R"({"value": 2.5})").fill == Fill::Constant);
+  CHECK(fill(R"({"value": -2})").fill_bounds.at(0).text() == "-2");
+  CHECK(fill(R"("index")").fill_position.line == 20);
+  CHECK(fill(R"("index")").fill_position.column == 47);
   CHECK(contains(error_of([&] { fill(R"({"range": [0]})"); }), "a range is two numbers, [from, below]"));
   CHECK(contains(error_of([&] { fill("{}"); }), R"("fill" must be one of {"file": ...})"));
   CHECK(contains(error_of([&] { fill(R"({"value": 1, "offsets": 2})"); }), R"("fill" must be one of {"file": ...})"));

@@ -31,6 +31,17 @@ TEST_CASE("limits of floating types are infinities, finite ones the largest magn
   CHECK(to_double(ElementType::F64, highest_finite_bits(ElementType::F64)) == std::numeric_limits<double>::max());
 }
 
+TEST_CASE("a floating type has every whole number up to two to the bits of its mantissa and one, an integer type up to its highest") {
+  CHECK(highest_exact_whole(ElementType::F8E5M2) == 8);
+  CHECK(highest_exact_whole(ElementType::F8E4M3) == 16);
+  CHECK(highest_exact_whole(ElementType::BF16) == 256);
+  CHECK(highest_exact_whole(ElementType::F16) == 2048);
+  CHECK(highest_exact_whole(ElementType::F64) == std::int64_t{1} << 53);
+  CHECK(highest_exact_whole(ElementType::I8) == 127);
+  CHECK(highest_exact_whole(ElementType::U32) == 0xffffffff);
+  CHECK(highest_exact_whole(ElementType::U64) == std::numeric_limits<std::int64_t>::max());
+}
+
 TEST_CASE("sixteen-bit floats decode as IEEE says") {
   CHECK(to_double(ElementType::F16, 0x3c00) == 1.0);
   CHECK(to_double(ElementType::F16, 0xc100) == -2.5);

@@ -4,6 +4,8 @@
 
 #include "tests/support/histogram_template.hpp"
 #include "tuner/verify/cases.hpp"
+#include "tuner/verify/patterns.hpp"
+#include "tuner/verify/programs.hpp"
 
 namespace test_cases {
 
@@ -23,6 +25,17 @@ spec::KernelTemplate make(const std::string& sizes, const std::string& count, co
                   "scratch": {"type": "u64", "count": "p * 100", "workspace": true}},
       "launches": [{"kernel": "k", "grid": "1", "block": "32", "args": ["in", "out"]}], "reference": "none")" +
                                          (work.empty() ? "" : R"(, "work": {"operations": ")" + work + "\"}") + "}",
+                                     {{"k.cu", ""}}, "template.json");
+}
+
+/// One input, of `count` elements, with a fill.
+spec::KernelTemplate filled(const std::string& type, const std::string& fill, const std::string& count = "m") {
+  return spec::KernelTemplate::parse(R"({"attune": 1, "name": "t", "sources": ["k.cu"], "problem": {
+      "n": {"size": {"min": 0}}, "m": {"size": {"min": 0}}},
+      "parameters": {}, "buffers": {"out": {"type": "f32", "count": 1, "output": true},
+      "in": {"type": ")" + type + R"(", "count": ")" +
+                                         count + R"(", "fill": )" + fill + R"(}},
+      "launches": [{"kernel": "k", "grid": 1, "block": 32, "args": ["in", "out"]}], "reference": "none"})",
                                      {{"k.cu", ""}}, "template.json");
 }
 
@@ -139,6 +152,44 @@ TEST_CASE("a buffer beyond any device is refused before anything is allocated") 
   CHECK_THROWS_AS(static_cast<void>(verify::data_buffers(kernel, {{{"T", "f32"}}, {{"n", std::int64_t{1} << 40}}},
                                                          spec::DeviceInfo::of_architecture("sm_90"))),
                   EnvironmentError);
+}
+
+TEST_CASE("a fill that no number is in is an error of the template at that size, and needs none where nothing is filled") {
+  const auto kernel = filled("i32", R"x({"range": [0, "n"]})x");
+  const auto buffers_of = [&](std::int64_t n, std::int64_t m) { return verify::data_buffers(kernel, {{}, {{"n", n}, {"m", m}}}, kDevice); };
+  CHECK(buffers_of(5, 3)[1].fill_bounds == std::vector<spec::Value>{std::int64_t{0}, std::int64_t{5}});
+  CHECK(buffers_of(0, 0)[1].fill_bounds.empty());
+  // Of a size that is chosen for verifying a SpecError leaves that size out; others end the problem.
+  CHECK_THROWS_WITH_AS(
+      static_cast<void>(buffers_of(0, 3)),
+      R"(template.json:4:51: the fill of the buffer 'in' for {"m":3,"n":0} is a range from 0 to below 0, which no number is )"
+      "in; give it a second bound above the first",
+      SpecError);
+}
+
+TEST_CASE("a count below zero is an error of the template at that size, at its place") {
+  const auto kernel = filled("i32", "\"zeros\"", "m - 2");
+  CHECK_THROWS_WITH_AS(static_cast<void>(verify::data_buffers(kernel, {{}, {{"n", 1}, {"m", 1}}}, kDevice)),
+                       R"(template.json:4:39: the count of the buffer 'in' is -1 for {"m":1,"n":1} ("m - 2"))", SpecError);
+}
+
+TEST_CASE("what is compiled for a problem is told only of one that can be filled, whatever checks its results") {
+  const auto kernel = filled("f16", "\"index\"");
+  const spec::Problem fits{{}, {{"n", 1}, {"m", 2049}}}, too_large{{}, {{"n", 1}, {"m", 4096}}};
+  CHECK_FALSE(verify::reference_program(kernel, fits, kDevice).has_value());
+  CHECK_THROWS_WITH_AS(static_cast<void>(verify::reference_program(kernel, too_large, kDevice)),
+                       R"(template.json:4:51: the fill of the buffer 'in' for {"m":4096,"n":1} goes up to 4095, and f16 has whole numbers )"
+                       "without gaps up to 2048 only; give the buffer a wider type, or choose a smaller problem or another fill",
+                       SpecError);
+}
+
+TEST_CASE("inputs are stated where no data set has others: files, patterns and single numbers") {
+  for (const char* const fill : {R"({"value": 2})", "\"index\"", "\"zeros\"", "\"ones\"", "\"permutation\"", R"({"range": [0, 9]})"}) {
+    CAPTURE(fill);
+    CHECK(verify::all_inputs_stated(filled("i32", fill)));
+  }
+  CHECK_FALSE(verify::all_inputs_stated(filled("i32", "\"uniform\"")));
+  CHECK_FALSE(verify::all_inputs_stated(filled("i32", "\"integers\"")));  // others in each data set
 }
 
 TEST_CASE("further cases of a histogram keep its bins, but for one, and cap its samples alone") {
