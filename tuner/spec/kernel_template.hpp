@@ -143,7 +143,8 @@ struct OptionSpec {
 struct ReferenceDefinition;  // reference_definition.hpp
 
 /// How far an output may be off what a plain kernel wrote: |got - wanted| <= relative * (|wanted| + mean of |wanted|) + absolute, where the
-/// first is of floating types only. A share of the elements may be anything.
+/// first is of floating types only. Where a file says what is wanted and `relative` is given, the mean is left out: numpy.allclose. A share
+/// of the elements may be anything.
 struct Tolerance {
   /// None: 64 units in the last place of the output's type (2 of one of 8 bits), times the square root of ReferenceSpec::terms, which
   /// errors of rounding grow with; but 0 where there is an `absolute`.
@@ -183,11 +184,11 @@ struct DefaultRow {
 
 /// The table of defaults, beside template.json.
 inline constexpr const char* kDefaultsFile = "defaults.json";
-
-/// A parameterised kernel as read from template.json; immutable after parsing. docs/template-format.md is its manual.
 /// Whether a template's folder has something else than an array under this name: template.json itself, or one of the files beside it that
 /// attune reads. `name`: in normal form, as included_file gives it.
 [[nodiscard]] bool is_name_of_templates(std::string_view name);
+
+/// A parameterised kernel as read from template.json; immutable after parsing. docs/template-format.md is its manual.
 struct KernelTemplate {
   int format = 1;
   std::string name;

@@ -18,6 +18,12 @@ double terms_of(const spec::KernelTemplate& kernel, const spec::Problem& problem
   return static_cast<double>(std::max<std::int64_t>(1, kernel.reference.terms->integer(scope)));
 }
 
+const spec::Tolerance& tolerance_of(const spec::KernelTemplate& kernel, std::size_t buffer) {
+  const spec::ReferenceSpec& reference = kernel.reference;
+  const auto own = reference.tolerances.find(kernel.buffers[buffer].name);
+  return own == reference.tolerances.end() ? reference.tolerance : own->second;
+}
+
 }  // namespace
 
 StatedData::StatedData(const spec::KernelTemplate& kernel, const std::vector<spec::ResolvedBuffer>& buffers) : kernel_(&kernel) {
@@ -59,23 +65,30 @@ std::vector<std::pair<std::size_t, CUdeviceptr>> StatedData::outputs() const {
   return all;
 }
 
+Closeness closeness(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device, std::size_t buffer,
+                    spec::ElementType type) {
+  const spec::Tolerance& tolerance = tolerance_of(kernel, buffer);
+  Closeness close{.relative = 0, .absolute = tolerance.absolute, .with_mean = false};
+  if (!spec::is_floating(type)) return close;
+  const double units = spec::size_bytes(type) == 1 ? kUsualSmallUnits : kUsualUnits;
+  const double usual = tolerance.absolute > 0 ? 0 : 2 * units * spec::unit_roundoff(type) * std::sqrt(terms_of(kernel, problem, device));
+  close.relative = tolerance.relative.value_or(usual);
+  // Whoever states a tolerance for a file means what numpy.allclose does with it.
+  const bool as_numpy = kernel.reference.kind == spec::ReferenceSpec::Kind::Files && tolerance.relative.has_value();
+  close.with_mean = close.relative > 0 && !as_numpy;
+  return close;
+}
+
 WantedOutput wanted_values(const spec::KernelTemplate& kernel, const spec::Problem& problem, Support& support, std::size_t buffer,
                            const Elements& wanted) {
-  const spec::ReferenceSpec& reference = kernel.reference;
-  const auto own = reference.tolerances.find(kernel.buffers[buffer].name);
-  const spec::Tolerance& tolerance = own == reference.tolerances.end() ? reference.tolerance : own->second;
+  const Closeness close = closeness(kernel, problem, support.device(), buffer, wanted.type);
   WantedOutput output{.buffer = buffer, .count = wanted.count};
   output.wanted.start = reinterpret_cast<const void*>(wanted.start);
-  output.wanted.absolute = tolerance.absolute;
-  if (spec::is_floating(wanted.type)) {
-    const double scale = support.mean_magnitude(wanted);
-    output.wanted.scale = std::isfinite(scale) ? scale : 0;
-    const double units = spec::size_bytes(wanted.type) == 1 ? kUsualSmallUnits : kUsualUnits;
-    const double terms = terms_of(kernel, problem, support.device());
-    const double usual = tolerance.absolute > 0 ? 0 : 2 * units * spec::unit_roundoff(wanted.type) * std::sqrt(terms);
-    output.wanted.relative = tolerance.relative.value_or(usual);
-  }
-  output.may_be_off = static_cast<std::uint64_t>(tolerance.mismatches * static_cast<double>(wanted.count));
+  output.wanted.relative = close.relative;
+  output.wanted.absolute = close.absolute;
+  const double mean = close.with_mean ? support.mean_magnitude(wanted) : 0;
+  output.wanted.scale = std::isfinite(mean) ? mean : 0;
+  output.may_be_off = static_cast<std::uint64_t>(tolerance_of(kernel, buffer).mismatches * static_cast<double>(wanted.count));
   return output;
 }
 

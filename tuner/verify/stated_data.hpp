@@ -35,6 +35,19 @@ class StatedData {
   std::size_t bytes_ = 0;
 };
 
+/// How far an element of an output may be off: |got - wanted| <= relative * |wanted| + absolute.
+struct Closeness {
+  double relative = 0;
+  double absolute = 0;
+  /// Whether the mean of all |wanted| is added to |wanted|, so that errors of rounding where terms cancel are within a relative tolerance.
+  bool with_mean = false;
+};
+
+/// What the template's tolerance comes to for an output of this type. A tolerance that is given for a file's answer is numpy.allclose's.
+/// Throws: SpecError (the terms of the reference).
+[[nodiscard]] Closeness closeness(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
+                                  std::size_t buffer, spec::ElementType type);
+
 /// What an output must be, so far as the template's tolerance goes, where `wanted` are values of its type. Waits.
 /// Throws: SpecError (the terms of the reference).
 [[nodiscard]] WantedOutput wanted_values(const spec::KernelTemplate& kernel, const spec::Problem& problem, Support& support,

@@ -161,10 +161,11 @@ void Verifier::check_bounds(Run& run, ProblemData& problem, std::size_t data, Gu
 
 void Verifier::pass(Run& run, ProblemData& problem, std::size_t data) {
   // Both orders of the extremes around the data: an element read too far decides a minimum under one, a maximum under
-  // the other.
-  const Guard variant = data == kIntegers ? Guard::HighFirst : Guard::LowFirst;
+  // the other. Where there is one data set alone, further cases have the other order.
+  const bool asked = run.which == &problem.asked(), other_order = !asked && !fills(problem, *run.which, kIntegers);
+  const Guard variant = data == kIntegers || other_order ? Guard::HighFirst : Guard::LowFirst;
   arrange(run, problem, data, variant);
-  const bool asked = run.which == &problem.asked(), times = asked && data == kRandom, decides = asked && std::exchange(undecided_, false);
+  const bool times = asked && data == kRandom, decides = asked && std::exchange(undecided_, false);
   if (times || decides)
     timed_call(run);
   else
