@@ -8,7 +8,7 @@
 #include "tests/fuzz/template_input.hpp"
 #include "tuner/space/search_space.hpp"
 #include "tuner/spec/kernel_template.hpp"
-#include "tuner/spec/launch_plan.hpp"
+#include "tuner/spec/untimed_steps.hpp"
 #include "tuner/spec/variant_ladder.hpp"
 
 namespace {
@@ -50,6 +50,7 @@ void use(const spec::KernelTemplate& kernel) {
   attempt([&] { static_cast<void>(spec::compiler_options(kernel, problem, configuration, device)); });
   attempt([&] { static_cast<void>(spec::resolve(kernel, problem, configuration, device)); });
   attempt([&] { static_cast<void>(spec::resolve_reference(kernel, problem, configuration, device)); });
+  attempt([&] { static_cast<void>(spec::resolve_own_untimed(kernel, problem, configuration, device)); });
   std::uint64_t combinations = 1;
   for (const auto& parameter : kernel.parameters) combinations = std::min(kLargestBuilt + 1, combinations * parameter.values.size());
   if (combinations <= kLargestBuilt) attempt([&] { static_cast<void>(space::SearchSpace::build(kernel, problem, device)); });

@@ -126,7 +126,7 @@ std::string instantiations(const KernelTemplate& kernel, const Problem& problem,
   std::string text;
   std::set<std::string> known;
   const auto names = names_of_source(kernel);
-  for (const auto* const steps : {&kernel.steps, &kernel.reference.steps}) {
+  for (const auto* const steps : {&kernel.steps, &kernel.setup, &kernel.check, &kernel.reference.steps}) {
     for (const StepSpec& step : *steps) {
       const auto* const launch = std::get_if<LaunchSpec>(&step);
       if (launch == nullptr || launch->template_arguments.empty()) continue;

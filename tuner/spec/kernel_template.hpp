@@ -72,6 +72,10 @@ struct BufferSpec {
   bool input = false;                   ///< filled before the call (default for buffers neither output nor workspace)
   bool output = false;
   bool workspace = false;
+  bool prepared = false;    ///< none of these: `setup` writes it from inputs, and launches read it
+  bool compared = true;     ///< of an output: with the right answer; else `check` makes of it what is
+  bool of_check = false;    ///< of an output: `check` writes it, and no launch
+  bool untimed = false;     ///< `setup` or `check` names it and no launch does, so that no program passes it
   bool may_change = false;  ///< of a pure input: what the kernel leaves in it is nobody's concern
   WorkspaceInit init = WorkspaceInit::None;
   Memory memory = Memory::Global;
@@ -215,6 +219,9 @@ struct KernelTemplate {
   std::vector<BufferSpec> buffers;
   std::vector<ScalarSpec> scalars;
   std::vector<StepSpec> steps;  ///< memsets and launches in order
+  /// Untimed, and run by tuning alone: before launches, from inputs to prepared buffers; and after them, before outputs are compared.
+  std::vector<StepSpec> setup, check;
+  bool setup_is_shared = false;  ///< it names no parameter: the code of the default configuration runs it for all
   ReferenceSpec reference;
   WorkSpec work;
   std::vector<OptionSpec> options;  ///< further NVRTC options

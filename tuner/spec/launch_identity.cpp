@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "tuner/base/hash.hpp"
+#include "tuner/spec/untimed_steps.hpp"
 
 namespace attune::spec {
 namespace {
@@ -104,7 +105,9 @@ void for_each_of_same_code(const KernelTemplate& kernel, const Configuration& co
 std::optional<std::string> key_of(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
                                   const DeviceInfo& device) {
   try {
-    return launch_key(resolve(kernel, problem, configuration, device));
+    std::string key = launch_key(resolve(kernel, problem, configuration, device));
+    for (const auto& untimed : resolve_own_untimed(kernel, problem, configuration, device)) key += launch_key(untimed.plan);
+    return key;
   } catch (const SpecError&) {  // tried, it fails by itself
     return std::nullopt;
   }

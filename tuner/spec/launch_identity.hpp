@@ -12,7 +12,7 @@ namespace attune::spec {
 /// Equal for plans that do the same with the same code: buffers, scalars, geometry, arguments, memsets and their order.
 [[nodiscard]] std::string launch_key(const LaunchPlan& plan);
 
-/// Names what a configuration runs at the problem; nothing where it cannot be launched there.
+/// Names what a configuration runs at the problem, its setup and check included; nothing where it cannot be launched there.
 [[nodiscard]] std::optional<std::string> key_of(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
                                                 const DeviceInfo& device);
 

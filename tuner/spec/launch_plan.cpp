@@ -66,8 +66,9 @@ struct ConfiguredScope {
 /// Turns the steps of a template into those of one problem and configuration.
 class Resolver {
  public:
-  Resolver(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration, const DeviceInfo& device)
-      : kernel_(kernel), problem_(problem), device_(device), scope_(make_scope(kernel, problem, configuration, device)) {}
+  Resolver(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration, const DeviceInfo& device,
+           const char* what = "")
+      : kernel_(kernel), problem_(problem), device_(device), scope_(make_scope(kernel, problem, configuration, device)), what_(what) {}
 
   /// Throws: LimitError where the device cannot make one of the launches.
   LaunchPlan run(const std::vector<StepSpec>& steps) {
@@ -98,7 +99,7 @@ class Resolver {
   /// Always false, which is what every step returns where the device cannot make a launch: nothing behind it is read.
   bool refuse(const Expression& expression, const std::string& message) {
     const SourcePosition& at = expression.position();
-    exceeded_.emplace(at.file, at.line, at.column, fmt::format("{} (\"{}\")", message, expression.text()));
+    exceeded_.emplace(at.file, at.line, at.column, fmt::format("{}{} (\"{}\")", what_, message, expression.text()));
     return false;
   }
 
@@ -123,7 +124,8 @@ class Resolver {
                           spec.workspace,
                           spec.init,
                           spec.memory,
-                          spec.align_bytes};
+                          spec.align_bytes,
+                          spec.untimed};
     const std::int64_t element_bytes = std::int64_t{spec.lanes} * size_bytes(buffer.type);
     if (buffer.count < 0)
       fail(spec.count.position(), fmt::format("the count of the buffer '{}' is {} (\"{}\")", spec.name, buffer.count, spec.count.text()));
@@ -257,6 +259,7 @@ class Resolver {
   const Problem& problem_;
   const DeviceInfo& device_;
   Scope scope_;
+  const char* what_;  ///< in front of what a LimitError says
   LaunchPlan plan_;
   std::size_t unrolled_ = 0;
   std::optional<LimitError> exceeded_;
@@ -292,31 +295,6 @@ bool satisfies(const KernelTemplate& kernel, const Problem& problem, const Confi
                      [&](const Constraint& constraint) { return constraint.expression.truth(scope); });
 }
 
-namespace {
-
-Configuration with_values(const KernelTemplate& kernel, const DefaultRow& row) {
-  Configuration configuration = default_configuration(kernel);
-  for (const auto& [parameter, value] : row.values) configuration.index.at(parameter) = value;
-  return configuration;
-}
-
-}  // namespace
-
-const DefaultRow* default_row(const KernelTemplate& kernel, const Problem& problem, const DeviceInfo& device) {
-  const Configuration own = default_configuration(kernel);  // the scope refers to it
-  const Scope scope = make_scope(kernel, problem, own, device);
-  for (const DefaultRow& row : kernel.defaults) {
-    if (row.condition && !row.condition->truth(scope)) continue;
-    if (satisfies(kernel, problem, with_values(kernel, row), device)) return &row;
-  }
-  return nullptr;
-}
-
-Configuration default_configuration(const KernelTemplate& kernel, const Problem& problem, const DeviceInfo& device) {
-  const auto* const row = default_row(kernel, problem, device);
-  return row != nullptr ? with_values(kernel, *row) : default_configuration(kernel);
-}
-
 std::vector<const ResolvedLaunch*> launches_of(const LaunchPlan& plan) {
   std::vector<const ResolvedLaunch*> launches;
   for (const auto& step : plan.steps)
@@ -324,18 +302,32 @@ std::vector<const ResolvedLaunch*> launches_of(const LaunchPlan& plan) {
   return launches;
 }
 
+namespace {
+
+/// The launches leave alone what only other steps have.
+void drop_scratch_of_others(LaunchPlan& plan) {
+  for (ResolvedBuffer& buffer : plan.buffers)
+    if (buffer.untimed && buffer.workspace) buffer.count = buffer.bytes = 0;
+}
+
+}  // namespace
+
 LaunchPlan resolve(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration, const DeviceInfo& device) {
-  return Resolver(kernel, problem, configuration, device).run(kernel.steps);
+  LaunchPlan plan = Resolver(kernel, problem, configuration, device).run(kernel.steps);
+  drop_scratch_of_others(plan);
+  return plan;
 }
 
 std::optional<LaunchPlan> resolve_if_launchable(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
                                                 const DeviceInfo& device) {
-  return Resolver(kernel, problem, configuration, device).run_if_launchable(kernel.steps);
+  auto plan = Resolver(kernel, problem, configuration, device).run_if_launchable(kernel.steps);
+  if (plan) drop_scratch_of_others(*plan);
+  return plan;
 }
 
 LaunchPlan resolve_steps(const KernelTemplate& kernel, const std::vector<StepSpec>& steps, const Problem& problem,
-                         const DeviceInfo& device) {
-  return Resolver(kernel, problem, default_configuration(kernel), device).run(steps);
+                         const Configuration& configuration, const DeviceInfo& device, const char* what) {
+  return Resolver(kernel, problem, configuration, device, what).run(steps);
 }
 
 LaunchPlan resolve_reference(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
@@ -343,7 +335,7 @@ LaunchPlan resolve_reference(const KernelTemplate& kernel, const Problem& proble
   if (kernel.reference.steps.empty()) {
     throw UsageError(fmt::format("template '{}' has no reference kernel", kernel.name));
   }
-  return Resolver(kernel, problem, configuration, device).run(kernel.reference.steps);
+  return resolve_steps(kernel, kernel.reference.steps, problem, configuration, device);
 }
 
 }  // namespace attune::spec

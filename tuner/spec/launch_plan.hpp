@@ -51,6 +51,7 @@ struct ResolvedBuffer {
   WorkspaceInit init = WorkspaceInit::None;
   Memory memory = Memory::Global;
   int align_bytes = 0;
+  bool untimed = false;  ///< of setup and check alone (BufferSpec); scratch is empty then in a plan of launches
   /// Range: from, and below; Offsets: how many elements are divided; Constant: the number. Whole numbers are exact. Only data_buffers of
   /// verify says them (resolve_fill of buffer_fill.hpp); elsewhere, and of an empty buffer, there are none.
   std::vector<Value> fill_bounds = {};
@@ -115,9 +116,9 @@ struct LaunchPlan {
 [[nodiscard]] LaunchPlan resolve_reference(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
                                            const DeviceInfo& device);
 
-/// Other steps than the template's own, over its buffers, of its default configuration.
+/// Other steps than the template's own, over its buffers. `what`: in front of what a LimitError says, "setup: ".
 [[nodiscard]] LaunchPlan resolve_steps(const KernelTemplate& kernel, const std::vector<StepSpec>& steps, const Problem& problem,
-                                       const DeviceInfo& device);
+                                       const Configuration& configuration, const DeviceInfo& device, const char* what = "");
 
 /// The template's options for NVRTC, those whose condition holds, with values for names. Boolean values are `true` and `false`.
 /// Throws: SpecError at an option that no template may give (compiler_options.hpp).

@@ -205,11 +205,11 @@ double ReferenceProblem::number(const Expression& expression, std::size_t data_s
 }
 
 LaunchPlan ReferenceProblem::expectation(std::size_t data_set) const {
-  return resolve_steps(form_, form_.steps, with(data_set, 0), *device_);
+  return resolve_steps(form_, form_.steps, with(data_set, 0), {}, *device_);
 }
 
 std::optional<LaunchPlan> ReferenceProblem::arguments(const ReferenceKernel& kernel, std::size_t data_set, int group) const {
-  LaunchPlan plan = resolve_steps(form_, {kernel.launch}, with(data_set, group), *device_);
+  LaunchPlan plan = resolve_steps(form_, {kernel.launch}, with(data_set, group), {}, *device_);
   if (plan.steps.empty()) return std::nullopt;
   return plan;
 }

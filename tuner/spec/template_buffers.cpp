@@ -59,9 +59,11 @@ void TemplateParser::read_buffers(const JsonNode& node) {
     kernel_.buffers.push_back(read_buffer(member));
     names_.add(member.key, NameKind::Buffer, member.position);
   }
-  if (std::none_of(kernel_.buffers.begin(), kernel_.buffers.end(), [](const BufferSpec& b) { return b.output; })) {
+  const auto any = [&](auto is) { return std::any_of(kernel_.buffers.begin(), kernel_.buffers.end(), is); };
+  if (!any([](const BufferSpec& b) { return b.output; }))
     fail(node.position, R"(no buffer is an output, so nothing could be verified; mark one with "output": true)");
-  }
+  if (!any([](const BufferSpec& b) { return b.output && b.compared; }))
+    fail(node.position, R"(no output is compared, so nothing could be verified; remove "compare", or add one with "output": "check")");
 }
 
 BufferSpec TemplateParser::read_buffer(const JsonNode::Member& member) {
@@ -69,7 +71,9 @@ BufferSpec TemplateParser::read_buffer(const JsonNode::Member& member) {
   if (member.value.find("init") != nullptr) {
     fail(member.value.find("init")->position, fmt::format(R"({} has "init" beside "workspace"; write "workspace": {{"init": ...}})", what));
   }
-  const ObjectReader reader(member.value, what, {"type", "count", "fill", "input", "output", "workspace", "may_change", "memory", "align"});
+  const ObjectReader reader(
+      member.value, what,
+      {"type", "count", "fill", "input", "output", "compare", "prepared", "workspace", "may_change", "memory", "align"});
   BufferSpec buffer;
   buffer.name = member.key;
   read_buffer_type(reader.require("type", "give its element type"), buffer, "the type of " + what);
@@ -80,7 +84,7 @@ BufferSpec TemplateParser::read_buffer(const JsonNode::Member& member) {
 }
 
 void TemplateParser::read_buffer_role(const ObjectReader& reader, const JsonNode& node, BufferSpec& buffer) {
-  if (const JsonNode* output = reader.find("output")) buffer.output = output->boolean("\"output\"");
+  read_output_role(reader, buffer);
   if (const JsonNode* workspace = reader.find("workspace")) {
     if (workspace->kind == JsonNode::Kind::Object) {
       const ObjectReader scratch(*workspace, "\"workspace\"", {"init"});
@@ -91,17 +95,18 @@ void TemplateParser::read_buffer_role(const ObjectReader& reader, const JsonNode
       buffer.workspace = workspace->boolean("\"workspace\"");
     }
   }
-  buffer.input = !buffer.output && !buffer.workspace;
+  buffer.input = !buffer.output && !buffer.workspace && !buffer.prepared;
   if (const JsonNode* input = reader.find("input")) buffer.input = input->boolean("\"input\"");
+  check_prepared(reader, node, buffer);
   if (buffer.workspace && (buffer.input || buffer.output)) {
     fail(node.position, fmt::format("{} cannot be workspace and input or output at once", reader.what()));
   }
-  if (!buffer.workspace && !buffer.input && !buffer.output) {
+  if (!buffer.workspace && !buffer.input && !buffer.output && !buffer.prepared) {
     fail(node.position, fmt::format("{} is neither input, output nor workspace", reader.what()));
   }
   if (const JsonNode* change = reader.find("may_change")) {
     buffer.may_change = change->boolean("\"may_change\"");
-    const bool changes_anyway = buffer.output || buffer.workspace || reader.find("memory") != nullptr;
+    const bool changes_anyway = buffer.output || buffer.workspace || buffer.prepared || reader.find("memory") != nullptr;
     if (buffer.may_change && changes_anyway)
       fail(change->position, fmt::format("\"may_change\" is of inputs alone, in global memory; remove it from {}", reader.what()));
   }
@@ -144,7 +149,7 @@ Expression TemplateParser::read_fill_number(const JsonNode& node, const std::str
 void TemplateParser::read_buffer_memory(const ObjectReader& reader, BufferSpec& buffer) {
   if (const JsonNode* memory = reader.find("memory")) {
     buffer.memory = static_cast<Memory>(read_word(*memory, "\"memory\"", {"global", "constant"}));
-    if (buffer.memory == Memory::Constant && (buffer.output || buffer.workspace)) {
+    if (buffer.memory == Memory::Constant && (buffer.output || buffer.workspace || buffer.prepared)) {
       fail(memory->position, fmt::format("{} is written by kernels and cannot be constant memory", reader.what()));
     }
   }

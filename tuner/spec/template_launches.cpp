@@ -64,9 +64,7 @@ MemsetSpec TemplateParser::read_memset(const JsonNode& node) {
     fail(target.position, fmt::format("a memset step names '{}', which is no buffer{}", step.buffer,
                                       hint(step.buffer, names_.names(static_cast<unsigned>(NameKind::Buffer)))));
   }
-  if (!buffer->output && !buffer->workspace) {
-    fail(target.position, fmt::format("a memset step would overwrite the input '{}'; name an output or a workspace", step.buffer));
-  }
+  check_memset(*buffer, target.position);
   const JsonNode& byte = reader.require("byte", "give the value of each byte, 0 to 255");
   const std::int64_t value = byte.integer("\"byte\"");
   if (value < 0 || value > 255) fail(byte.position, fmt::format("\"byte\" must be 0 to 255, not {}", value));
@@ -110,6 +108,7 @@ void TemplateParser::read_launch_extras(const ObjectReader& reader, LaunchSpec& 
   }
   if (const JsonNode* cooperative = reader.find("cooperative")) launch.cooperative = cooperative->boolean("\"cooperative\"");
   if (const JsonNode* dependent = reader.find("dependent")) {
+    check_dependent(dependent->position);
     const bool never = dependent->is_bool() && !dependent->boolean("\"dependent\"");
     if (!never) launch.dependent = read_expression(*dependent, "\"dependent\"", visibility::kGeometry);
     if (launch.dependent && launch.cooperative)
@@ -185,8 +184,11 @@ ArgumentSpec TemplateParser::read_argument(const JsonNode& node) {
     fail(position, fmt::format("the argument '{}' is a {} and has its type already; write just \"{}\"", argument.name, describe(*kind),
                                argument.name));
   }
-  if (*kind == NameKind::Buffer && find_buffer(argument.name)->memory == Memory::Constant) {
-    fail(position, fmt::format("the buffer '{}' is the __constant__ variable of that name and no argument", argument.name));
+  if (*kind == NameKind::Buffer) {
+    const BufferSpec& buffer = *find_buffer(argument.name);
+    if (buffer.memory == Memory::Constant)
+      fail(position, fmt::format("the buffer '{}' is the __constant__ variable of that name and no argument", argument.name));
+    check_use(buffer, position);
   }
   return argument;
 }

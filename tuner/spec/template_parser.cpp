@@ -65,7 +65,7 @@ KernelTemplate TemplateParser::run(const std::map<std::string, std::string>& fil
   files_ = &files;
   const ObjectReader top(root_, "the template",
                          {"attune", "name", "summary", "macro_prefix", "sources", "problem", "types", "parameters", "constraints", "let",
-                          "buffers", "scalars", "launches", "reference", "work", "options"});
+                          "buffers", "scalars", "launches", "setup", "check", "reference", "work", "options"});
   read_head(top);
   read_problem(top.require("problem", R"(say what is computed, e.g. "problem": {"n": {"size": {"min": 1}}})"));
   if (const JsonNode* node = top.find("types")) read_types(*node);
@@ -82,6 +82,7 @@ KernelTemplate TemplateParser::run(const std::map<std::string, std::string>& fil
   read_buffers(top.require("buffers", R"(say what memory the kernels use, e.g. "buffers": {"in": {"type": "f32", "count": "n"}})"));
   if (const JsonNode* node = top.find("scalars")) read_scalars(*node);
   kernel_.steps = read_steps(top.require("launches", "say which kernels run"), "launches");
+  read_untimed(top);
   read_reference(
       top.require(
           "reference",

@@ -12,8 +12,9 @@ namespace attune::spec {
 
 /// Turns template.json's tree into a KernelTemplate and refuses what contradicts itself. One instance, one template.
 /// template_problem.cpp reads problem and types; template_parser.cpp parameters, constraints, lets and sources; template_options.cpp the
-/// options; kernel_name.cpp the names of kernels; template_launches.cpp buffers, scalars, launches and work; template_reference.cpp the
-/// reference. reference_parser.cpp reads a reference.json with the same methods.
+/// options; kernel_name.cpp the names of kernels; template_buffers.cpp buffers and scalars; template_launches.cpp launches and work;
+/// template_setup.cpp setup and check; template_reference.cpp the reference. reference_parser.cpp reads a reference.json with the same
+/// methods.
 class TemplateParser {
  public:
   explicit TemplateParser(const JsonNode& root) : root_(root) {}
@@ -54,6 +55,9 @@ class TemplateParser {
   void read_buffer_type(const JsonNode& node, BufferSpec& buffer, const std::string& what) const;
   [[nodiscard]] BufferSpec read_buffer(const JsonNode::Member& member);
   void read_buffer_role(const ObjectReader& reader, const JsonNode& node, BufferSpec& buffer);
+  /// "output", "compare" and "prepared".
+  void read_output_role(const ObjectReader& reader, BufferSpec& buffer);
+  void check_prepared(const ObjectReader& reader, const JsonNode& node, const BufferSpec& buffer) const;
   void read_fill(const JsonNode& node, BufferSpec& buffer, const std::string& what);
   /// A number, or an expression of sizes; what it comes to is checked for each problem (buffer_fill.hpp).
   [[nodiscard]] Expression read_fill_number(const JsonNode& node, const std::string& what) const;
@@ -61,6 +65,13 @@ class TemplateParser {
   void read_scalars(const JsonNode& node);
   [[nodiscard]] Expression read_scalar_value(const JsonNode& node, const ScalarSpec& scalar) const;
   [[nodiscard]] std::vector<StepSpec> read_steps(const JsonNode& node, const std::string& what);
+  /// "setup" and "check", behind the launches, and whether every buffer is written and read by those that it is for.
+  void read_untimed(const ObjectReader& top);
+  void check_untimed(BufferSpec& buffer) const;
+  /// What steps of a kind may name, set and be.
+  void check_use(const BufferSpec& buffer, const SourcePosition& position) const;
+  void check_memset(const BufferSpec& buffer, const SourcePosition& position) const;
+  void check_dependent(const SourcePosition& position) const;
   [[nodiscard]] MemsetSpec read_memset(const JsonNode& node);
   [[nodiscard]] LaunchSpec read_launch(const JsonNode& node);
   void read_kernel_name(const JsonNode& node, LaunchSpec& launch);
@@ -85,9 +96,12 @@ class TemplateParser {
   [[nodiscard]] std::string read_type(const JsonNode& node, const std::string& what) const;
   [[nodiscard]] const BufferSpec* find_buffer(std::string_view name) const;
 
+  enum class StepsOf { Launches, Setup, Check, Reference };
+
   const JsonNode& root_;
   const std::map<std::string, std::string>* files_ = nullptr;  ///< those of `run`
   KernelTemplate kernel_;
+  StepsOf steps_of_ = StepsOf::Launches;      ///< what read_steps reads
   bool numbers_choices_ = false;              ///< of a reference: types and choices may be arguments, as their numbers
   mutable std::size_t expression_bytes_ = 0;  ///< read so far
   std::size_t list_work_ = 0;                 ///< of texts that list values; how many those are

@@ -16,6 +16,8 @@ using Named = std::vector<std::pair<std::string, std::string>>;  ///< buffers an
 
 bool holds(const Words& words, const std::string& word) { return std::find(words.begin(), words.end(), word) != words.end(); }
 
+bool is_compared(const BufferSpec& buffer) { return buffer.output && buffer.compared; }
+
 const char* kind_name(AxisKind kind) { return kind == AxisKind::Type ? "type" : kind == AxisKind::Choice ? "choice" : "size"; }
 
 /// Compares what a reference needs with what a template has.
@@ -27,8 +29,9 @@ class NeedsCheck {
   void run() {
     for (std::size_t i = 0; i < reference_.own_axes; ++i) check_axis(reference_.form.problem[i]);
     for (const ReferenceScalar& scalar : reference_.scalars) check_scalar(scalar);
-    kernel_.reference.inputs = match(reference_.inputs, &BufferSpec::input, "input");
-    kernel_.reference.outputs = match(reference_.outputs, &BufferSpec::output, "output");
+    kernel_.reference.inputs = match(
+        reference_.inputs, [](const BufferSpec& buffer) { return buffer.input; }, "input");
+    kernel_.reference.outputs = match(reference_.outputs, is_compared, "output");
     check_groups();
     if (reference_.plant) check_into(reference_.plant->into, "plants into");
     if (reference_.alter) check_into(reference_.altered, "alters");
@@ -129,11 +132,11 @@ class NeedsCheck {
   }
 
   /// The buffer of the template for each of the roles, which stand in the same order; -1: it has none.
-  std::vector<int> match(const std::vector<RoleSpec>& roles, bool BufferSpec::*is_role, const char* what) const {
+  std::vector<int> match(const std::vector<RoleSpec>& roles, bool (*is_role)(const BufferSpec&), const char* what) const {
     Named wanted, there;
     std::vector<int> places, found;
     for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
-      if (!(kernel_.buffers[i].*is_role)) continue;
+      if (!is_role(kernel_.buffers[i])) continue;
       places.push_back(static_cast<int>(i));
       there.emplace_back(kernel_.buffers[i].name, kernel_.buffers[i].type);
     }
@@ -155,7 +158,7 @@ class NeedsCheck {
                                                      wanted.size() > 1 ? ", in this order" : "", listed(there));
     for (const BufferSpec& buffer : kernel_.buffers) {
       const bool named = std::any_of(wanted.begin(), wanted.end(), [&](const auto& role) { return role.first == buffer.name; });
-      if (named && !(buffer.*is_role)) needs += fmt::format("; the template's '{}' is no {}", buffer.name, what);
+      if (named && !is_role(buffer)) needs += fmt::format("; the template's '{}' is no {}", buffer.name, what);
     }
     refuse(needs);
   }
@@ -200,7 +203,9 @@ void TemplateParser::read_reference(const JsonNode& node, const std::map<std::st
   }
   const ObjectReader reader(node, "\"reference\"", {"builtin", "file", "parameters", "launches", "outputs", "tolerance", "terms"});
   const JsonNode* launches = reader.find("launches");
+  steps_of_ = StepsOf::Reference;
   if (launches != nullptr) kernel_.reference.steps = read_steps(*launches, "launches");
+  steps_of_ = StepsOf::Launches;
   if (reader.find("builtin") != nullptr || reader.find("file") != nullptr) return read_defined(reader, files);
   const JsonNode* outputs = reader.find("outputs");
   if ((launches == nullptr) == (outputs == nullptr)) {
@@ -218,7 +223,9 @@ void TemplateParser::read_expected(const JsonNode& node, const JsonNode& referen
   kernel_.reference.kind = ReferenceSpec::Kind::Files;
   for (const JsonNode::Member& member : node.object("\"outputs\"")) {
     const BufferSpec* const buffer = find_buffer(member.key);
-    if (buffer == nullptr || !buffer->output) fail(member.position, fmt::format("\"outputs\" names '{}', which is no output", member.key));
+    if (buffer == nullptr || !is_compared(*buffer))
+      fail(member.position, fmt::format("\"outputs\" names '{}', which is no output{}", member.key,
+                                        buffer != nullptr && buffer->output ? " that is compared" : ""));
     kernel_.reference.wanted.emplace(member.key, read_data(member.value, fmt::format("what '{}' must be", member.key)));
   }
   if (kernel_.reference.wanted.empty())
@@ -245,7 +252,7 @@ void TemplateParser::read_tolerances(const JsonNode& node) {
   }
   for (const auto& member : node.members) {
     const bool there = std::any_of(kernel_.buffers.begin(), kernel_.buffers.end(),
-                                   [&](const BufferSpec& buffer) { return buffer.name == member.key && buffer.output; });
+                                   [&](const BufferSpec& buffer) { return buffer.name == member.key && is_compared(buffer); });
     if (!there) fail(member.position, fmt::format("\"tolerance\" names '{}', which is no output", member.key));
     if (kernel_.reference.kind == ReferenceSpec::Kind::Files && !kernel_.reference.wanted.contains(member.key)) {
       fail(member.position, fmt::format("\"tolerance\" names '{}', which no file says anything of; remove it, or name a file for it in "
