@@ -60,13 +60,14 @@ std::unique_ptr<measure::GpuExecutor> Lab::make_executor(const measure::Policy& 
 }
 
 void Lab::prepare(measure::GpuExecutor& executor, const spec::KernelTemplate& kernel, const spec::Problem& problem) {
-  std::string reference;
-  if (const auto program = verify::reference_program(kernel, problem, executor_->device())) {
+  const auto cubin_of = [&](const std::optional<verify::ReferenceProgram>& program) -> std::string {
+    if (!program) return {};
     const auto result = compilers_->compile_now({program->source, program->file, executor_->device().architecture, program->options});
     if (result.status != compile::CompileStatus::Ok) throw CompileError("failed compiling " + program->what, result.log);
-    reference = result.cubin;
-  }
-  executor.prepare(kernel, problem, reference);
+    return result.cubin;
+  };
+  executor.prepare(kernel, problem, cubin_of(verify::reference_program(kernel, problem, executor_->device())),
+                   cubin_of(verify::setup_program(kernel, problem, executor_->device())));
 }
 
 measure::VisitRequest Lab::request(const spec::KernelTemplate& kernel, const spec::Problem& problem,

@@ -27,7 +27,7 @@ class Lab {
   [[nodiscard]] measure::GpuExecutor& executor() noexcept { return *executor_; }
   [[nodiscard]] std::unique_ptr<measure::GpuExecutor> make_executor(const measure::Policy& policy);
 
-  /// Compiles the reference when there is one and prepares the problem.
+  /// Compiles the reference and the shared setup when there are such, and prepares the problem.
   void prepare(measure::GpuExecutor& executor, const spec::KernelTemplate& kernel, const spec::Problem& problem);
   [[nodiscard]] measure::VisitRequest request(const spec::KernelTemplate& kernel, const spec::Problem& problem,
                                               const spec::Configuration& configuration);

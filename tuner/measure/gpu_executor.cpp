@@ -49,10 +49,11 @@ void GpuExecutor::restart() {
   }
 }
 
-void GpuExecutor::prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& reference_cubin) {
+void GpuExecutor::prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& reference_cubin,
+                          const std::string& setup_cubin) {
   if (busy()) throw UsageError("failed preparing a problem: a configuration is still being measured; collect its reply first");
-  prepare_message_ =
-      std::make_shared<const json>(messages::prepare(kernel, problem, options_.policy, options_.support_cubin, reference_cubin));
+  prepare_message_ = std::make_shared<const json>(
+      messages::prepare(kernel, problem, options_.policy, options_.support_cubin, reference_cubin, setup_cubin));
   verified_.clear();
   best_us_ = 0;
   batch_us_ = 0;

@@ -43,8 +43,10 @@ class GpuExecutor {
 
   /// Allocates and fills buffers and computes the references. Throws: EnvironmentError when the problem does not fit
   /// the device's memory (says how much it needs), SpecError when the template's reference fails.
-  /// `reference_cubin`: the code that answers are computed with, compiled for the device; empty where there are none.
-  void prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& reference_cubin);
+  /// `reference_cubin`: the code that answers are computed with, compiled for the device; empty where there are none. `setup_cubin`: that
+  /// of the setup that all configurations share (verify::setup_program).
+  void prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& reference_cubin,
+               const std::string& setup_cubin = {});
 
   static constexpr std::size_t kQueueLength = 2;
   /// Whether `submit` may be called with this request now: a place is free, and a request that has to wait behind another

@@ -16,18 +16,22 @@ std::string bytes(const json& value) {
 json hello(int device, Shown shown) { return {{"type", "hello"}, {"device", device}, {"alone", shown == Shown::Fewest}}; }
 
 json prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const Policy& policy, const std::string& support_cubin,
-             const std::string& reference_cubin) {
+             const std::string& reference_cubin, const std::string& setup_cubin) {
   json files = json::object();
   for (const auto& [name, contents] : kernel.parts()) files[name] = binary(contents);
-  return {{"type", "prepare"},
-          {"spec", binary(kernel.spec_text)},
-          {"path", kernel.spec_path},
-          {"files", std::move(files)},
-          {"problem", spec::to_text(problem)},
-          {"policy", to_text(policy)},
-          {"support", binary(support_cubin)},
-          {"reference", binary(reference_cubin)}};
+  json message{{"type", "prepare"},
+               {"spec", binary(kernel.spec_text)},
+               {"path", kernel.spec_path},
+               {"files", std::move(files)},
+               {"problem", spec::to_text(problem)},
+               {"policy", to_text(policy)},
+               {"support", binary(support_cubin)},
+               {"reference", binary(reference_cubin)}};
+  if (!setup_cubin.empty()) message["setup"] = binary(setup_cubin);
+  return message;
 }
+
+std::string setup_of(const json& prepare) { return prepare.contains("setup") ? bytes(prepare.at("setup")) : ""; }
 
 json visit(const VisitRequest& request, bool with_cubin) {
   json message{{"type", "visit"},

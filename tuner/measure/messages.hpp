@@ -16,7 +16,10 @@ namespace attune::measure::messages {
 enum class Shown { Fewest, All };
 [[nodiscard]] nlohmann::json hello(int device, Shown shown);
 [[nodiscard]] nlohmann::json prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const Policy& policy,
-                                     const std::string& support_cubin, const std::string& reference_cubin);
+                                     const std::string& support_cubin, const std::string& reference_cubin,
+                                     const std::string& setup_cubin = {});
+/// The code of the setup that all configurations share, of a request to prepare; empty: there is none.
+[[nodiscard]] std::string setup_of(const nlohmann::json& prepare);
 /// `with_cubin`: whether the cubin itself goes along.
 [[nodiscard]] nlohmann::json visit(const VisitRequest& request, bool with_cubin);
 [[nodiscard]] VisitRequest visit_from(const nlohmann::json& json);

@@ -5,11 +5,15 @@
 namespace attune::verify {
 namespace {
 
+constexpr int kFloatPoison = 0xFF;  // NaN in every floating format
+constexpr int kIntegerPoison = 0xB7;
 constexpr std::size_t kAlign = 256;  // of cuMemAlloc, and what dispatch promises of scratch
 
 std::size_t round_up(std::size_t value) { return (value + kAlign - 1) / kAlign * kAlign; }
 
 }  // namespace
+
+int poison_of(spec::ElementType type) { return spec::is_floating(type) ? kFloatPoison : kIntegerPoison; }
 
 BufferLayout::BufferLayout(const std::vector<spec::ResolvedBuffer>& buffers, Part part, int misalign_elements)
     : buffers_(buffers), offsets_(buffers.size(), kAbsent), guards_(buffers.size()) {

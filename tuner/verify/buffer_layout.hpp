@@ -39,6 +39,9 @@ class BufferLayout {
   std::size_t bytes_ = 0;
 };
 
+/// The byte that fills what a call must write: NaN in every floating format.
+[[nodiscard]] int poison_of(spec::ElementType type);
+
 /// Where a buffer lives for one call, by its index in the plan.
 using Addresses = std::vector<CUdeviceptr>;
 

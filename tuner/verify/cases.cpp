@@ -163,6 +163,7 @@ std::vector<spec::ResolvedBuffer> data_buffers(const spec::KernelTemplate& kerne
     buffer.init = declared.init;
     buffer.memory = declared.memory;
     buffer.align_bytes = declared.align_bytes;
+    buffer.untimed = declared.untimed;
     if (!declared.workspace) {
       count_elements(declared, problem, scope, buffer);
       buffer.fill_bounds = spec::resolve_fill(declared, buffer, problem, scope);

@@ -1,20 +1,16 @@
+// The data of the cases; problem_answers.cpp has their right answers.
 #include "tuner/verify/problem_data.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 
-#include "tuner/verify/call.hpp"
 #include "tuner/verify/patterns.hpp"
 
 namespace attune::verify {
 namespace {
 
-constexpr int kFloatPoison = 0xFF;  // NaN in every floating format
-constexpr int kIntegerPoison = 0xB7;
 constexpr std::int64_t kPoisonedByOne = 64;  // bytes that the thread which plants may poison as well
-
-int poison_of(spec::ElementType type) { return spec::is_floating(type) ? kFloatPoison : kIntegerPoison; }
 
 std::vector<spec::DataSetSpec> two_sets(spec::DataValues random) {
   return {{"integers", spec::DataValues::SmallIntegers, "", false, {}, ""}, {"random", random, "", false, {}, ""}};
@@ -30,9 +26,11 @@ const std::vector<spec::DataSetSpec>& sets_of(const spec::KernelTemplate& kernel
 
 }  // namespace
 
-ProblemData::ProblemData(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& cubin, Support& support)
+ProblemData::ProblemData(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& cubin, Support& support,
+                         const std::string& setup_cubin)
     : kernel_(&kernel),
       support_(&support),
+      prepared_(kernel, setup_cubin, support),
       by_kernel_(spec::asks_reference_kernel(kernel, problem)),
       data_sets_(&sets_of(kernel, by_kernel_)) {
   if (!cubin.empty()) module_.emplace(cubin);
@@ -43,6 +41,7 @@ ProblemData::ProblemData(const spec::KernelTemplate& kernel, const spec::Problem
       Case prepared;
       prepared.buffers = data_buffers(kernel, plan.problem, support.device());
       prepared.layout = BufferLayout(prepared.buffers, Part::Data, plan.misalign_elements);
+      prepared.setup = prepared_.shared_setup(plan.problem);
       prepared.plan = std::move(plan);
       prepared.stated.emplace(kernel, prepared.buffers);
       prepared.expectations.resize(data_sets_->size());
@@ -83,10 +82,10 @@ void ProblemData::bind_reference(Case& which, const spec::Configuration& configu
 int ProblemData::groups() const { return asked().reference ? asked().reference->problem().groups() : 1; }
 
 std::size_t ProblemData::fixed_bytes() const {
-  std::size_t bytes = 0, scratch = 0;
+  std::size_t bytes = most_copy_bytes(), scratch = 0;
   for (const Case& which : cases_) {
     if (&which != &cases_.front()) bytes += which.layout.bytes();
-    bytes += which.stated->bytes();
+    bytes += which.stated->bytes() + (which.setup ? which.setup->scratch_bytes() : 0);
     try {
       const AnswerMemory memory = answer_memory(which);
       bytes += memory.kept;
@@ -98,29 +97,20 @@ std::size_t ProblemData::fixed_bytes() const {
   return bytes + scratch;
 }
 
-AnswerMemory ProblemData::answer_memory(const Case& which) const {
-  AnswerMemory all;
-  for (std::size_t data = 0; data < data_sets_->size(); ++data) {
-    if (!uses(which, data)) continue;
-    AnswerMemory one;
-    if (which.reference) {
-      one = which.reference->answer_memory(data);
-    } else if (by_kernel_) {
-      for (const auto& buffer : which.buffers) one.kept += buffer.output ? static_cast<std::size_t>(buffer.bytes) : 0;
-      one.scratch = BufferLayout(plan_by_kernel(which).buffers, Part::Scratch).bytes();
-    }
-    all = {all.kept + one.kept, std::max(all.scratch, one.scratch)};
-  }
-  return all;
-}
-
-spec::LaunchPlan ProblemData::plan_by_kernel(const Case& which) const {
-  return spec::resolve_reference(*kernel_, which.plan.problem, spec::default_configuration(*kernel_), support_->device());
+std::size_t ProblemData::most_copy_bytes() const {
+  std::size_t most = 0;
+  for (const Case& which : cases_) most = std::max(most, prepared_.copy_bytes(which.buffers));
+  return most;
 }
 
 void ProblemData::allocate(int windows) {
+  prepared_.allocate_copies(most_copy_bytes());
   for (Case& which : cases_) {
     which.stated->load(*support_);
+    if (which.setup) {
+      which.setup_scratch = gpu::Buffer(which.setup->scratch_bytes());
+      which.setup->set_scratch(which.setup_scratch.address());
+    }
     which.memory = gpu::Buffer(which.layout.bytes() * static_cast<std::size_t>(&which == &cases_.front() ? windows : 1));
   }
 }
@@ -201,7 +191,8 @@ void ProblemData::fill(Case& which, std::size_t data, Guard variant, int window,
   which.layout.guard(*support_, which.memory.address() + static_cast<std::size_t>(window) * which.layout.bytes(), variant);
   for (std::size_t i = 0; i < which.buffers.size(); ++i) {
     const auto& buffer = which.buffers[i];
-    if (!buffer.workspace && !buffer.output) fill_input(which, i, elements(which, i, where), data, window, group, nullptr);
+    const bool is_plain = !buffer.workspace && !buffer.output && !kernel_->buffers[i].prepared;
+    if (is_plain) fill_input(which, i, elements(which, i, where), data, window, group, nullptr);
   }
   restore(which, data, window, group);
 }
@@ -223,123 +214,19 @@ void ProblemData::check_untouched(Case& which, std::size_t data, Guard variant) 
   const Addresses where = addresses(which);
   for (std::size_t i = 0; i < which.buffers.size(); ++i) {
     const auto& buffer = which.buffers[i];
-    if (buffer.workspace || buffer.output || kernel_->buffers[i].may_change) continue;
+    const auto& declared = kernel_->buffers[i];
+    if (buffer.workspace || buffer.output || declared.prepared || declared.may_change) continue;
     const std::string what = fmt::format("wrote to input \"{}\"", buffer.name);
     fill_input(which, i, elements(which, i, where), data, 0, 0, &what);
   }
+  prepared_.check(which.buffers, where);
 }
 
-std::string ProblemData::answers_text(const spec::Configuration& configuration) const {
-  if (kernel_->reference.parameters.empty() || by_kernel_) return "";
-  return on_behalf_of_reference(
-      [&] { return spec::ReferenceProblem(*kernel_, asked().plan.problem, configuration, asked().buffers, support_->device()).text(); });
+void ProblemData::set_up(Case& which, const UntimedCall* own, int window) {
+  const UntimedCall* const setup = which.setup ? &*which.setup : own;
+  if (setup != nullptr) prepared_.write(which.buffers, addresses(which, window), *setup);
 }
 
-void ProblemData::expect_all(const spec::Configuration& configuration) {
-  answers_of_.reset();
-  timed_of_.reset();
-  const std::string text = answers_text(configuration);
-  on_behalf_of_reference([&] { expect_case(asked(), configuration); });
-  for (std::size_t i = 1; i < cases_.size(); ++i) {
-    on_behalf_of_reference([&] {
-      try {
-        expect_case(cases_[i], configuration);
-      } catch (const spec::ReferenceRefusal&) {  // of this size
-      } catch (const SpecError&) {               // it makes no launch there, or says nothing of such sizes
-      }
-    });
-  }
-  fill(asked(), kRandom, Guard::LowFirst);
-  answers_of_ = timed_of_ = text;
-}
-
-void ProblemData::expect_case(Case& which, const spec::Configuration& configuration) {
-  which.answered = false;
-  which.plants.clear();
-  for (auto& expectation : which.expectations) expectation.reset();  // their memory first
-  if (!kernel_->reference.parameters.empty()) bind_reference(which, configuration);
-  for (const bool altering : {false, true}) {  // an altered set needs what it alters
-    for (std::size_t data = 0; data < data_sets_->size(); ++data)
-      if ((*data_sets_)[data].alters.empty() != altering && uses(which, data)) expect(which, data);
-  }
-  which.answered = true;
-}
-
-void ProblemData::adapt(const spec::Configuration& configuration) {
-  if (answers_of_ != answers_text(configuration)) expect_all(configuration);
-}
-
-std::string ProblemData::adapt_timed(const spec::Configuration& configuration) {
-  std::string text = answers_text(configuration);
-  if (timed_of_ == text) return text;
-  answers_of_.reset();
-  timed_of_.reset();
-  on_behalf_of_reference([&] {
-    bind_reference(asked(), configuration);
-    asked().plants.clear();
-    asked().expectations[kRandom].reset();
-    expect(asked(), kRandom);
-  });
-  fill(asked(), kRandom, Guard::LowFirst);
-  timed_of_ = text;
-  return text;
-}
-
-void ProblemData::expect(Case& which, std::size_t data) {
-  if (kernel_->reference.kind == spec::ReferenceSpec::Kind::None) return;
-  const Addresses where = addresses(which);
-  const std::string& altered = (*data_sets_)[data].alters;
-  const std::size_t base = altered.empty() ? data : kernel_->reference.definition->data_set(altered);
-  fill(which, base, Guard::HighFirst);
-  if (kernel_->reference.kind == spec::ReferenceSpec::Kind::Files) {
-    which.expectations[data] = expect_by_files(which);
-  } else if (!which.reference) {
-    which.expectations[data] = expect_by_kernel(which);
-  } else if (altered.empty()) {
-    which.expectations[data] = which.reference->expect(data, where, nullptr);
-  } else {
-    const Elements input = elements(which, which.reference->altered_buffer(), where);
-    if (!which.expectations[base]) return;  // the problem does not have what is altered
-    auto alteration = which.reference->alteration(data, where, input, *which.expectations[base]);
-    if (!alteration) return;
-    support_->alter(alteration->alteration, input, false);
-    Expectation expectation = which.reference->expect(data, where, &*which.expectations[base]);
-    support_->alter(alteration->alteration, input, true);
-    expectation.alteration = alteration->alteration;
-    expectation.memory.push_back(std::move(alteration->memory.front()));
-    which.expectations[data] = std::move(expectation);
-  }
-}
-
-Expectation ProblemData::expect_by_kernel(Case& which) {
-  const spec::LaunchPlan plan = plan_by_kernel(which);
-  const BufferLayout scratch_layout(plan.buffers, Part::Scratch);
-  const gpu::Buffer scratch(scratch_layout.bytes());
-  support_->set_bytes(scratch.address(), scratch.bytes(), 0);
-  Addresses where = addresses(which);
-  place(scratch_layout, scratch.address(), where);
-  const Call call(plan, *module_);
-  call.enqueue(where, support_->stream().get());
-  Expectation expectation;
-  for (std::size_t i = 0; i < which.buffers.size(); ++i) {
-    const auto& buffer = which.buffers[i];
-    if (!buffer.output) continue;
-    expectation.memory.emplace_back(static_cast<std::size_t>(buffer.bytes));
-    const CUdeviceptr kept = expectation.memory.back().address();
-    support_->copy(kept, where[i], static_cast<std::size_t>(buffer.bytes));
-    expectation.outputs.push_back(wanted_values(*kernel_, which.plan.problem, *support_, i, {kept, buffer.count, buffer.type}));
-  }
-  support_->stream().synchronize();  // the scratch goes
-  return expectation;
-}
-
-Expectation ProblemData::expect_by_files(const Case& which) const {
-  Expectation expectation;
-  for (const auto& [buffer, wanted] : which.stated->outputs()) {
-    const auto& resolved = which.buffers[buffer];
-    expectation.outputs.push_back(wanted_values(*kernel_, which.plan.problem, *support_, buffer, {wanted, resolved.count, resolved.type}));
-  }
-  return expectation;
-}
+void ProblemData::keep_prepared(Case& which) { prepared_.keep(which.buffers, addresses(which)); }
 
 }  // namespace attune::verify

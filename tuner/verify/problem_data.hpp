@@ -7,6 +7,7 @@
 #include "tuner/verify/case_reference.hpp"
 #include "tuner/verify/cases.hpp"
 #include "tuner/verify/stated_data.hpp"
+#include "tuner/verify/untimed.hpp"
 
 namespace attune::verify {
 
@@ -19,8 +20,11 @@ struct Case {
   CasePlan plan;
   std::vector<spec::ResolvedBuffer> buffers;
   BufferLayout layout;
-  std::optional<StatedData> stated;                               ///< always there
-  gpu::Buffer memory;                                             ///< of as many windows as were asked for
+  std::optional<StatedData> stated;  ///< always there
+  gpu::Buffer memory;                ///< of as many windows as were asked for
+  std::optional<UntimedCall> setup;  ///< that all configurations share
+  gpu::Buffer setup_scratch;
+  bool setup_is_known = false;                                    ///< that it does only what it may
   std::unique_ptr<CaseReference> reference;                       ///< of a Defined reference that does not leave the problem
   std::vector<std::optional<Expectation>> expectations;           ///< by data set; nothing: it is not verified with it, or against nothing
   std::map<std::pair<std::size_t, std::int64_t>, Plants> plants;  ///< by data set and tile
@@ -33,9 +37,10 @@ struct Case {
 /// is what configurations are verified on.
 class ProblemData {
  public:
-  /// `cubin`: the reference's own code, or that of a plain kernel of the template; empty without.
+  /// `cubin`: the reference's own code, or that of a plain kernel of the template; empty without. `setup_cubin`: of setup_program.
   /// Throws: SpecError, CudaError, Error (the reference's kernels).
-  ProblemData(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& cubin, Support& support);
+  ProblemData(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& cubin, Support& support,
+              const std::string& setup_cubin = {});
   ProblemData(const ProblemData&) = delete;
   ProblemData& operator=(const ProblemData&) = delete;
 
@@ -72,17 +77,27 @@ class ProblemData {
   /// Addresses of a case's data buffers in a window (0 unless it is the asked case); scratch is 0.
   [[nodiscard]] Addresses addresses(const Case& which, int window = 0) const;
   [[nodiscard]] static Elements elements(const Case& which, std::size_t buffer, const Addresses& addresses);
+  /// Has the prepared buffers of a window written from the inputs that are in it, by the setup that all configurations share; `own`: by
+  /// that of a configuration, where each has its own. Nothing where there is neither. To be called behind fill and restore, and wherever an
+  /// input was changed.
+  void set_up(Case& which, const UntimedCall* own, int window = 0);
+  /// Remembers what window 0 holds of them, for check_untouched.
+  void keep_prepared(Case& which);
   /// Inputs get their data, pure outputs a poison (NaN for floating types), guards their extremes.
   void fill(Case& which, std::size_t data, Guard variant, int window = 0, int group = 0);
   /// Only the buffers that a call changes.
   void restore(Case& which, std::size_t data, int window = 0, int group = 0);
-  /// Labels of what was written that must not be: guards and pure inputs. Between begin_checks and findings.
+  /// Labels of what was written that must not be: guards, pure inputs and prepared buffers. Between begin_checks and findings.
   void check_untouched(Case& which, std::size_t data, Guard variant);
 
  private:
   void bind_reference(Case& which, const spec::Configuration& configuration);
   /// What the answers depend on: the problem alone, unless the reference depends on parameters.
   [[nodiscard]] std::string answers_text(const spec::Configuration& configuration) const;
+  /// The shared setup, the first time: whether it writes prepared buffers and nothing else. Waits. Throws: ReferenceError.
+  void try_setup(Case& which);
+  [[nodiscard]] std::size_t most_copy_bytes() const;
+  [[nodiscard]] bool is_compared(std::size_t buffer) const;
   void expect_case(Case& which, const spec::Configuration& configuration);
   void expect(Case& which, std::size_t data);
   [[nodiscard]] AnswerMemory answer_memory(const Case& which) const;
@@ -96,6 +111,7 @@ class ProblemData {
 
   const spec::KernelTemplate* kernel_;
   Support* support_;
+  PreparedBuffers prepared_;
   std::optional<gpu::Module> module_;
   bool by_kernel_ = false;  ///< the plain kernel of the template computes the answer
   const std::vector<spec::DataSetSpec>* data_sets_;

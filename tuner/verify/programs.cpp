@@ -25,6 +25,14 @@ std::string without_includes(std::string_view file) {
   return text;
 }
 
+ReferenceProgram default_program(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
+                                 const char* what) {
+  const spec::Configuration standard = spec::default_configuration(kernel);
+  return {spec::make_source(kernel, problem, standard, device), kernel.name + ".cu",
+          spec::compiler_options(kernel, problem, standard, device),
+          fmt::format("the {} of template \"{}\" with its default configuration", what, kernel.name)};
+}
+
 }  // namespace
 
 std::string support_source() {
@@ -40,15 +48,17 @@ std::optional<ReferenceProgram> reference_program(const spec::KernelTemplate& ke
   auto buffers = data_buffers(kernel, problem, device);  // whatever the reference: whether files and fills are of this problem
   if (kernel.reference.kind == spec::ReferenceSpec::Kind::None || kernel.reference.kind == spec::ReferenceSpec::Kind::Files)
     return std::nullopt;
+  if (spec::asks_reference_kernel(kernel, problem)) return default_program(kernel, problem, device, "reference");
   const spec::Configuration standard = spec::default_configuration(kernel);
-  if (spec::asks_reference_kernel(kernel, problem)) {
-    return ReferenceProgram{spec::make_source(kernel, problem, standard, device), kernel.name + ".cu",
-                            spec::compiler_options(kernel, problem, standard, device),
-                            fmt::format("the reference of template \"{}\" with its default configuration", kernel.name)};
-  }
   const spec::ReferenceProblem reference(kernel, problem, standard, std::move(buffers), device);
   const std::string& name = reference.definition().name;
   return ReferenceProgram{reference.source(), name + ".cu", {}, fmt::format("the reference \"{}\"", name)};
+}
+
+std::optional<ReferenceProgram> setup_program(const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                                              const spec::DeviceInfo& device) {
+  if (!kernel.setup_is_shared) return std::nullopt;
+  return default_program(kernel, problem, device, "setup");
 }
 
 void for_each_reference_plan(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,

@@ -11,7 +11,7 @@ namespace attune::verify {
 /// The program of attune's own device kernels, for every device.
 [[nodiscard]] std::string support_source();
 
-/// What is compiled to compute the answers of a problem.
+/// What is compiled to compute the answers of a problem, or to prepare its buffers.
 struct ReferenceProgram {
   std::string source;
   std::string file;                  ///< what messages call it
@@ -25,7 +25,11 @@ struct ReferenceProgram {
 [[nodiscard]] std::optional<ReferenceProgram> reference_program(const spec::KernelTemplate& kernel, const spec::Problem& problem,
                                                                 const spec::DeviceInfo& device);
 
-/// The launches of that program, of every data set, one after the other: what can be said of them without a device.
+/// The code of the default configuration, by which all configurations share one setup; nothing where they do not, or there is none.
+[[nodiscard]] std::optional<ReferenceProgram> setup_program(const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                                                            const spec::DeviceInfo& device);
+
+/// The launches of the reference's program, of every data set, one after the other: what can be said of them without a device.
 /// Throws: SpecError at what cannot be computed or launched.
 void for_each_reference_plan(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
                              const std::function<void(const spec::LaunchPlan&)>& use);

@@ -34,6 +34,7 @@ struct Verifier::Run {
   Case* which;
   spec::LaunchPlan plan;
   Call call;
+  Untimed untimed;
   BufferLayout scratch_layout;
   Addresses addresses;
   CUdeviceptr scratch = 0;
@@ -68,6 +69,7 @@ void Verifier::leave_timing_data(ProblemData& problem) {
     problem.restore(problem.asked(), kRandom);
   else
     problem.fill(problem.asked(), kRandom, Guard::LowFirst);
+  problem.set_up(problem.asked(), nullptr);  // a planted element may be in what was prepared
 }
 
 Verifier::Verdict Verifier::first_call(const Candidate& candidate, ProblemData& problem) {
@@ -94,6 +96,11 @@ void Verifier::random_call(Run& run, ProblemData& problem) {
   check_bounds(run, problem, kRandom, Guard::LowFirst);
 }
 
+void Verifier::call(Run& run) {
+  run.call.enqueue(run.addresses, support_->stream().get());
+  if (run.untimed.check) run.untimed.check->enqueue(run.addresses, *support_);
+}
+
 bool Verifier::took_too_long() const {
   end_.synchronize();
   return gpu::elapsed_us(start_, end_) > enough_us_;
@@ -113,16 +120,26 @@ std::optional<Verifier::Run> Verifier::bind(const Candidate& candidate, ProblemD
     return std::nullopt;  // no launch exists at this size, so dispatch refuses it as well
   }
   BufferLayout layout(plan->buffers, Part::Scratch);
-  if (scratch_.bytes() < layout.bytes()) {
+  Call call(*plan, candidate.module);
+  std::optional<Untimed> untimed;
+  try {
+    untimed.emplace(kernel, which.plan.problem, candidate.configuration, candidate.module, support_->device());
+  } catch (const spec::LimitError&) {
+    if (asked) throw;
+    return std::nullopt;  // nothing can be compared at this size
+  }
+  const std::size_t bytes = layout.bytes() + untimed->scratch_bytes();
+  if (scratch_.bytes() < bytes) {
     support_->stream().synchronize();  // the case before may be at work on it
     scratch_ = gpu::Buffer();
-    scratch_ = gpu::Buffer(layout.bytes());
+    scratch_ = gpu::Buffer(bytes);
   }
-  Call call(*plan, candidate.module);
+  untimed->set_scratch(scratch_.address() + layout.bytes());
   Addresses addresses = problem.addresses(which);
   place(layout, scratch_.address(), addresses);
   const std::int64_t tile = tile_of(kernel, which.plan.problem, candidate.configuration, support_->device());
-  Run run{&which, std::move(*plan), std::move(call), std::move(layout), std::move(addresses), scratch_.address(), tile};
+  Run run{&which, std::move(*plan), std::move(call), *std::move(untimed), std::move(layout), std::move(addresses), scratch_.address(),
+          tile};
   support_->set_bytes(run.scratch, run.scratch_layout.bytes(), 0);
   return run;
 }
@@ -145,6 +162,8 @@ std::optional<Verifier::Wrong> Verifier::call_case(const Candidate& candidate, P
 
 void Verifier::arrange(Run& run, ProblemData& problem, std::size_t data, Guard variant) {
   problem.fill(*run.which, data, variant);
+  problem.set_up(*run.which, run.untimed.own_setup());
+  problem.keep_prepared(*run.which);
   run.scratch_layout.guard(*support_, run.scratch, variant);
   for (std::size_t i = 0; i < run.plan.buffers.size(); ++i) {
     const auto& buffer = run.plan.buffers[i];
@@ -171,6 +190,7 @@ void Verifier::pass(Run& run, ProblemData& problem, std::size_t data) {
   else
     run.call.enqueue(run.addresses, support_->stream().get());
   timed_ = timed_ || times;
+  if (run.untimed.check) run.untimed.check->enqueue(run.addresses, *support_);
   check_bounds(run, problem, data, variant);
   if (decides && took_too_long()) {
     // It had its code to load, and perhaps to work on data that take longer.
@@ -213,7 +233,8 @@ void Verifier::call_altered(Run& run, ProblemData& problem, std::size_t data) {
   const Elements input = ProblemData::elements(*run.which, run.which->reference->altered_buffer(), run.addresses);
   problem.restore(*run.which, base);
   support_->alter(expectation.alteration, input, false);
-  run.call.enqueue(run.addresses, support_->stream().get());
+  problem.set_up(*run.which, run.untimed.own_setup());
+  call(run);
   compare(*run.which, run.addresses, expectation, problem.data_sets()[data].when);
   support_->alter(expectation.alteration, input, true);
 }
@@ -251,7 +272,8 @@ void Verifier::call_planted(Run& run, ProblemData& problem, std::size_t data) {
     if (!restored) problem.restore(which, data);
     support_->plant(before, at, input, outputs, planted.descending);
     before = at;
-    run.call.enqueue(run.addresses, support_->stream().get());
+    problem.set_up(which, run.untimed.own_setup());
+    call(run);
     compare(which, run.addresses, expectation, kAlways, Planted{&plant, input, planted.descending});
   }
   if (before != 0) support_->plant(before, 0, input, outputs, planted.descending);
@@ -291,8 +313,10 @@ std::optional<std::string> Verifier::check_timed(const TimedCandidate& candidate
   auto& asked = problem.asked();
   if (problem.has_in_out()) {  // the batch changed its own input many times: one call more, on restored data
     problem.restore(asked, kRandom);
+    problem.set_up(asked, candidate.untimed.own_setup());
     candidate.call.enqueue(candidate.addresses, support_->stream().get());
   }
+  if (candidate.untimed.check) candidate.untimed.check->enqueue(candidate.addresses, *support_);
   begin_checks();
   begun_.push_back({support_->checks(), &asked});
   check_left_zero(candidate.plan, candidate.addresses);

@@ -19,6 +19,7 @@ struct TimedCandidate {
   const spec::LaunchPlan& plan;
   const Call& call;
   const Addresses& addresses;  ///< of window 0, and its scratch
+  const Untimed& untimed;
 };
 
 /// Runs a configuration in every case of its problem and compares with the right answers
@@ -80,7 +81,9 @@ class Verifier {
   void leave_timing_data(ProblemData& problem);
   /// Nothing where the configuration has no launch in this case. Throws: spec::LimitError of the asked case.
   [[nodiscard]] std::optional<Run> bind(const Candidate& candidate, ProblemData& problem, Case& which);
-  /// Data, guards and poison for a call.
+  /// The call, and what check makes of its outputs.
+  void call(Run& run);
+  /// Data, what setup makes of them, guards and poison for a call.
   void arrange(Run& run, ProblemData& problem, std::size_t data, Guard variant);
   /// Begins checks: of what must be untouched, guards, and workspaces that are left zero.
   void check_bounds(Run& run, ProblemData& problem, std::size_t data, Guard variant);

@@ -20,8 +20,11 @@ std::size_t free_device_bytes() {
 }  // namespace
 
 GpuProblem::GpuProblem(spec::KernelTemplate kernel, spec::Problem problem, measure::CachePolicy cache, const std::string& reference_cubin,
-                       verify::Support& support)
-    : kernel_(std::move(kernel)), problem_(std::move(problem)), support_(&support), data_(kernel_, problem_, reference_cubin, support) {
+                       const std::string& setup_cubin, verify::Support& support)
+    : kernel_(std::move(kernel)),
+      problem_(std::move(problem)),
+      support_(&support),
+      data_(kernel_, problem_, reference_cubin, support, setup_cubin) {
   allocate(cache);
   make_sound();
 }
@@ -53,17 +56,30 @@ void GpuProblem::make_sound() {
   sound_ = true;
 }
 
-void GpuProblem::adapt(const spec::Configuration& configuration) {
+void GpuProblem::adapt(const spec::Configuration& configuration, const verify::UntimedCall* own_setup) {
   std::string text = data_.adapt_timed(configuration);
-  if (windows_of_ == text) return;
-  windows_of_.reset();
-  fill_further_windows();
-  windows_of_ = std::move(text);
+  if (windows_of_ != text) {
+    windows_of_.reset();
+    fill_further_windows();
+    windows_of_ = std::move(text);
+  }
+  if (own_setup == nullptr) return;
+  const bool already = prepared_by_ == configuration;
+  prepared_by_.reset();
+  for (int window = 0; window < windows_.windows(); ++window) {
+    if (window > 0 && already) break;  // in the first one others may have been verified since
+    if (data_.has_in_out()) data_.restore(data_.asked(), verify::kRandom, window, windows_.group_of(window));
+    data_.set_up(data_.asked(), own_setup, window);
+  }
+  prepared_by_ = configuration;
 }
 
 void GpuProblem::fill_further_windows() {
-  for (int window = 1; window < windows_.windows(); ++window)
+  prepared_by_.reset();
+  for (int window = 1; window < windows_.windows(); ++window) {
     data_.fill(data_.asked(), verify::kRandom, verify::Guard::LowFirst, window, windows_.group_of(window));
+    data_.set_up(data_.asked(), nullptr, window);
+  }
 }
 
 }  // namespace attune::worker

@@ -13,7 +13,7 @@ class GpuProblem {
  public:
   /// Throws: EnvironmentError (too little device memory: names what is needed and free), SpecError, CudaError.
   GpuProblem(spec::KernelTemplate kernel, spec::Problem problem, measure::CachePolicy cache, const std::string& reference_cubin,
-             verify::Support& support);
+             const std::string& setup_cubin, verify::Support& support);
   GpuProblem(const GpuProblem&) = delete;
   GpuProblem& operator=(const GpuProblem&) = delete;
 
@@ -26,8 +26,9 @@ class GpuProblem {
   /// Fills every window and computes every answer anew where that was said. Throws: as ProblemData::expect_all.
   void make_sound();
   /// Before a configuration is timed: the data of every window and the answer of window 0 are its own, where they depend on parameters.
+  /// `own_setup`: of the asked case, where each configuration has its own: it runs in every window that was not prepared by it last.
   /// Throws: as ProblemData::adapt_timed.
-  void adapt(const spec::Configuration& configuration);
+  void adapt(const spec::Configuration& configuration, const verify::UntimedCall* own_setup);
 
  private:
   void allocate(measure::CachePolicy cache);
@@ -40,6 +41,7 @@ class GpuProblem {
   WindowGroups windows_;
   bool sound_ = false;
   std::optional<std::string> windows_of_;  ///< ProblemData::adapt_timed's text of the windows behind the first; nothing: not of one
+  std::optional<spec::Configuration> prepared_by_;  ///< whose own setup ran in the windows behind the first
 };
 
 }  // namespace attune::worker

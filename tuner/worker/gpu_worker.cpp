@@ -87,8 +87,9 @@ json GpuWorker::prepare(const json& request) {
   auto problem = spec::problem_from_text(request.at("problem"));
   spec::validate(kernel, problem);
   const measure::Policy policy = measure::policy_from_text(request.at("policy"));
-  problem_ = std::make_unique<GpuProblem>(std::move(kernel), std::move(problem), policy.cache,
-                                          measure::messages::bytes(request.at("reference")), *support_);
+  problem_ =
+      std::make_unique<GpuProblem>(std::move(kernel), std::move(problem), policy.cache, measure::messages::bytes(request.at("reference")),
+                                   measure::messages::setup_of(request), *support_);
   verifier_ = std::make_unique<verify::Verifier>(*support_);
   timer_ = std::make_unique<Timer>(*support_, *problem_, policy);
   return {{"prepared", true}};
@@ -158,7 +159,7 @@ measure::VisitReply GpuWorker::visit_configuration(const measure::VisitRequest& 
     reply.verified = prepared.verified;
     return reply;
   }
-  problem_->adapt(prepared.configuration);
+  problem_->adapt(prepared.configuration, prepared.untimed.own_setup());
   if (const auto first_us = timer_->arm(prepared, kHopelessRatio * request.best_us, called_us)) reply.samples_us.push_back(*first_us);
   const std::size_t screening = request.best_us > 0 ? 2 : 0;
   const std::size_t wanted = std::max(static_cast<std::size_t>(request.max_samples), screening);
@@ -202,6 +203,7 @@ bool GpuWorker::may_win(Prepared& prepared, double best_us, measure::VisitReply&
   }
   if (first.call_us <= may_take_us(prepared, best_us)) {
     const double behind_us = kBehindRatio * best_us;
+    problem_->adapt(prepared.configuration, prepared.untimed.own_setup());
     const auto armed_us = timer_->arm(prepared, behind_us, first.call_us);
     reply.samples_us.push_back(armed_us ? *armed_us : timer_->sample(prepared));
     reply.calls_per_sample = prepared.calls();
@@ -264,7 +266,7 @@ json GpuWorker::race(const json& request, base::Channel& channel) {
     std::shuffle(order.begin(), order.end(), random);
     std::vector<double> samples_us(finalists.size());
     for (const std::size_t i : order) {
-      problem_->adapt(finalists[i]->configuration);
+      problem_->adapt(finalists[i]->configuration, finalists[i]->untimed.own_setup());
       samples_us[i] = timer_->sample(*finalists[i]);
       if (round + 1 < rounds) continue;
       if (const auto wrong = verifier_->check_timed(finalists[i]->timed(), problem_->data())) {
@@ -290,7 +292,7 @@ std::vector<Prepared*> GpuWorker::prepare_afresh(const std::vector<measure::Visi
   for (const std::size_t i : order) {
     prepared[i] = &prepared_for(visits[i]);
     prepared[i]->first_window = first_window;
-    problem_->adapt(prepared[i]->configuration);
+    problem_->adapt(prepared[i]->configuration, prepared[i]->untimed.own_setup());
     timer_->arm(*prepared[i], 0);
   }
   cache_.keep_newest(0);

@@ -64,15 +64,18 @@ Prepared& PreparedCache::configuration(const std::string& text, const std::share
   require_equal_data(plan, problem.data().asked());
   verify::BufferLayout layout(plan.buffers, verify::Part::Scratch);
   verify::Call call(plan, *module);
+  verify::Untimed untimed(problem.kernel(), problem.problem(), configuration, *module, support.device());
   trim();
-  gpu::Buffer scratch(layout.bytes());
+  gpu::Buffer scratch(layout.bytes() + untimed.scratch_bytes());
+  untimed.set_scratch(scratch.address() + layout.bytes());
   std::vector<verify::Addresses> windows;
   for (int window = 0; window < problem.windows().windows(); ++window) {
     windows.push_back(problem.data().addresses(problem.data().asked(), window));
     verify::place(layout, scratch.address(), windows.back());
   }
-  configurations_.push_front({text, configuration, module, std::move(plan), std::move(call), std::move(layout), std::move(scratch), false,
-                              std::vector<Batch>(static_cast<std::size_t>(problem.windows().groups)), false, 0, 0, std::move(windows)});
+  configurations_.push_front({text, configuration, module, std::move(plan), std::move(call), std::move(untimed), std::move(layout),
+                              std::move(scratch), false, std::vector<Batch>(static_cast<std::size_t>(problem.windows().groups)), false, 0,
+                              0, std::move(windows)});
   configurations_.front().clear_scratch(support);
   return configurations_.front();
 }

@@ -25,8 +25,9 @@ struct Prepared {
   std::shared_ptr<const gpu::Module> module;
   spec::LaunchPlan plan;
   verify::Call call;
+  verify::Untimed untimed;
   verify::BufferLayout scratch_layout;
-  gpu::Buffer scratch;
+  gpu::Buffer scratch;  ///< of the launches, behind it that of setup and check
   bool verified = false;
   std::vector<Batch> batches;  ///< one for each group of windows
   bool calibrated = false;     ///< the calls are what a sample needs; else one is the short batch of a configuration that was dropped
@@ -35,7 +36,7 @@ struct Prepared {
   std::vector<verify::Addresses> windows;  ///< data buffers of each window and this configuration's scratch
 
   /// As the verifier takes it.
-  [[nodiscard]] verify::TimedCandidate timed() { return {plan, call, windows.front()}; }
+  [[nodiscard]] verify::TimedCandidate timed() { return {plan, call, windows.front(), untimed}; }
   /// Per sample, over all groups.
   [[nodiscard]] int calls() const;
   /// Zeroes the scratch of `zero_once` and `none` buffers alike.

@@ -25,6 +25,14 @@ TEST_CASE("a visit request survives the wire, its cubin only when it goes along"
   CHECK(messages::visit_from(messages::visit(request, false)).cubin.empty());
 }
 
+TEST_CASE("a request to prepare holds the code of a shared setup, and says nothing of it where there is none") {
+  const spec::KernelTemplate kernel;
+  const auto without = messages::prepare(kernel, {}, {}, "support", "reference");
+  CHECK_FALSE(without.contains("setup"));
+  CHECK(messages::setup_of(without).empty());
+  CHECK(messages::setup_of(messages::prepare(kernel, {}, {}, "support", "reference", "code")) == "code");
+}
+
 TEST_CASE("a reply survives the wire") {
   measure::VisitReply reply;
   reply.outcome = measure::Outcome::WrongResult;

@@ -52,4 +52,22 @@ TEST_CASE("a kernel of which no block fits an SM exceeds the limits, whichever i
   CHECK_NOTHROW(session::add_resources(resources, plan(), compiled(64, 255), device(), "two.json"));
 }
 
+TEST_CASE("a kernel of setup or check says nothing of what a configuration takes, and ends it where no block fits") {
+  const auto kernel = spec::KernelTemplate::parse(R"({
+    "attune": 1, "name": "two", "sources": ["two.cu"], "problem": {"n": {"size": {"min": 1}}}, "parameters": {"size": {"values": [1024], "default": 1024}},
+    "buffers": {"ready": {"type": "f32", "count": "n", "prepared": true}, "out": {"type": "f32", "count": "n", "output": true}},
+    "setup": [{"kernel": "first", "grid": 1, "block": "size", "args": ["ready"]}],
+    "launches": [{"kernel": "second", "grid": 1, "block": 128, "args": ["ready", "out"]}],
+    "reference": "none"})",
+                                                  {{"two.cu", ""}}, "two.json");
+  const spec::Problem problem{{}, {{"n", 100}}};
+  const auto configuration = spec::default_configuration(kernel);
+  measure::Resources resources;
+  session::add_resources(resources, spec::resolve(kernel, problem, configuration, device()), compiled(72, 64), device(), "two.json");
+  CHECK(resources.registers == 64);
+  CHECK_NOTHROW(session::require_untimed_fits(kernel, problem, configuration, compiled(64, 255), device()));
+  CHECK_THROWS_WITH_AS(session::require_untimed_fits(kernel, problem, configuration, compiled(72, 64), device()),
+                       doctest::Contains("setup: no block of \"first\" fits an SM"), spec::LimitError);
+}
+
 }  // namespace test_kernel_resources

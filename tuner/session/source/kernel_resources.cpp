@@ -6,8 +6,29 @@
 
 #include "tuner/compile/find_kernel.hpp"
 #include "tuner/compile/occupancy.hpp"
+#include "tuner/spec/untimed_steps.hpp"
 
 namespace attune::session {
+namespace {
+
+int shared_bytes_of(const spec::ResolvedLaunch& launch, const compile::KernelResources& kernel) {
+  return kernel.static_shared_bytes + static_cast<int>(launch.shared_bytes);
+}
+
+/// Throws: spec::LimitError, which begins with `what`, where no block fits.
+compile::Occupancy fitting(const spec::ResolvedLaunch& launch, const compile::KernelResources& kernel, const spec::DeviceInfo& device,
+                           const std::string& file, const std::string& what) {
+  const int threads = static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]);
+  const auto occupancy = compile::occupancy(kernel, threads, launch.shared_bytes, device);
+  if (occupancy.blocks_per_sm > 0) return occupancy;
+  throw spec::LimitError(
+      file, 0, 0,
+      fmt::format("{}no block of \"{}\" fits an SM: {} threads of {} registers each, {} bytes of shared memory; "
+                  "too much by its {}",
+                  what, launch.kernel, threads, kernel.registers, shared_bytes_of(launch, kernel), occupancy.limited_by));
+}
+
+}  // namespace
 
 void add_resources(measure::Resources& resources, const spec::LaunchPlan& plan, const compile::CompileResult& compiled,
                    const spec::DeviceInfo& device, const std::string& file) {
@@ -15,21 +36,23 @@ void add_resources(measure::Resources& resources, const spec::LaunchPlan& plan, 
   for (const auto* const launch : spec::launches_of(plan)) {
     const auto* const kernel = compile::find_kernel(compiled, launch->kernel);
     if (kernel == nullptr) continue;
-    const int threads = static_cast<int>(launch->block[0] * launch->block[1] * launch->block[2]);
-    const auto occupancy = compile::occupancy(*kernel, threads, launch->shared_bytes, device);
-    const int shared_bytes = kernel->static_shared_bytes + static_cast<int>(launch->shared_bytes);
-    if (occupancy.blocks_per_sm == 0) {
-      throw spec::LimitError(file, 0, 0,
-                             fmt::format("no block of \"{}\" fits an SM: {} threads of {} registers each, {} bytes of shared memory; "
-                                         "too much by its {}",
-                                         launch->kernel, threads, kernel->registers, shared_bytes, occupancy.limited_by));
-    }
+    const auto occupancy = fitting(*launch, *kernel, device, file, "");
     if (std::exchange(any, true) && kernel->registers <= resources.registers) continue;
     resources.registers = kernel->registers;
-    resources.shared_bytes = shared_bytes;
+    resources.shared_bytes = shared_bytes_of(*launch, *kernel);
     resources.stack_bytes = kernel->stack_bytes;
     resources.spill_bytes = kernel->spill_store_bytes + kernel->spill_load_bytes;
     resources.occupancy = occupancy.fraction;
+  }
+}
+
+void require_untimed_fits(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::Configuration& configuration,
+                          const compile::CompileResult& compiled, const spec::DeviceInfo& device) {
+  for (const auto& untimed : spec::resolve_own_untimed(kernel, problem, configuration, device)) {
+    for (const auto* const launch : spec::launches_of(untimed.plan)) {
+      if (const auto* const found = compile::find_kernel(compiled, launch->kernel); found != nullptr)
+        static_cast<void>(fitting(*launch, *found, device, kernel.spec_path, fmt::format("{}: ", untimed.name)));
+    }
   }
 }
 

@@ -11,6 +11,10 @@ namespace attune::session {
 void add_resources(measure::Resources& resources, const spec::LaunchPlan& plan, const compile::CompileResult& compiled,
                    const spec::DeviceInfo& device, const std::string& file);
 
+/// The same of setup and check, whose figures are nobody's: nobody times them. Throws: spec::LimitError, which says which of the two.
+void require_untimed_fits(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::Configuration& configuration,
+                          const compile::CompileResult& compiled, const spec::DeviceInfo& device);
+
 /// Whether a kernel was refused for its static shared memory, of which a block has 48 KiB at most: no fault of the source.
 [[nodiscard]] bool exceeds_static_shared(const compile::CompileResult& compiled);
 /// What code that was not compiled is recorded as.

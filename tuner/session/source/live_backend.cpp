@@ -73,9 +73,9 @@ void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Proble
   may_let_go_ = false;
   sentinel_entry_.reset();
   sentinel_ = {};
-  required_.begin_reference(kernel, problem);  // beside the support kernels
+  required_.begin(kernel, problem);  // beside the support kernels
   gpu_->set_support(required_.support());
-  gpu_->prepare(kernel, problem, required_.reference(kernel, problem));
+  gpu_->prepare(kernel, problem, required_.reference(kernel, problem), required_.setup(kernel, problem));
   prepared_at_ = sentinel_at_ = Clock::now();
   compile_busy_before_s_ = compilers_.busy_seconds();
   compilations_before_ = compilers_.compilations();
@@ -156,6 +156,7 @@ void LiveBackend::take_compiled() {
     try {
       const auto plan = spec::resolve(*kernel_, problem_, entry->configuration, gpu_->device());
       add_resources(entry->measurement.resources, plan, *entry->compiled, gpu_->device(), kernel_->spec_path);
+      require_untimed_fits(*kernel_, problem_, entry->configuration, *entry->compiled, gpu_->device());
       ready_.push_back(entry);
     } catch (const Error& error) {
       if (!note_failure(entry->measurement, error)) throw;

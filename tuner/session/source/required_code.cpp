@@ -4,12 +4,11 @@
 
 #include "attune/error.hpp"
 #include "tuner/session/source/backend.hpp"
-#include "tuner/verify/programs.hpp"
 
 namespace attune::session {
 namespace {
 
-constexpr std::size_t kMostReferences = 16;  // whose code is kept
+constexpr std::size_t kMostPrograms = 16;  // whose code is kept
 
 /// Only what the compiler refused is a matter of the source.
 void require_compiled(const compile::CompileResult& result, const std::string& what) {
@@ -42,27 +41,35 @@ const std::string& RequiredCode::support() {
   return support_ = compiled.cubin;
 }
 
-RequiredCode::Reference RequiredCode::reference_of(const spec::KernelTemplate& kernel, const spec::Problem& problem) const {
-  const auto program = verify::reference_program(kernel, problem, *device_);
+RequiredCode::Program RequiredCode::program(const std::optional<verify::ReferenceProgram>& program) const {
   if (!program) return {};
-  Reference reference{program->what, {program->source, program->file, device_->architecture, program->options}, {}};
-  reference.key = compile::cubin_key(reference.request, compilers_->nvrtc_build());
-  return reference;
+  Program made{program->what, {program->source, program->file, device_->architecture, program->options}, {}};
+  made.key = compile::cubin_key(made.request, compilers_->nvrtc_build());
+  return made;
 }
 
-void RequiredCode::begin_reference(const spec::KernelTemplate& kernel, const spec::Problem& problem) {
-  const auto reference = reference_of(kernel, problem);
-  if (!reference.key.empty() && !references_.contains(reference.key)) (void)compilers_->submit(reference.request);
+void RequiredCode::begin(const spec::KernelTemplate& kernel, const spec::Problem& problem) {
+  for (const auto& stated : {verify::reference_program(kernel, problem, *device_), verify::setup_program(kernel, problem, *device_)}) {
+    const auto made = program(stated);
+    if (!made.key.empty() && !compiled_.contains(made.key)) (void)compilers_->submit(made.request);
+  }
+}
+
+std::string RequiredCode::compiled(const Program& program) {
+  if (program.key.empty()) return {};
+  if (const auto known = compiled_.find(program.key); known != compiled_.end()) return known->second;
+  const auto result = compilers_->compile_now(program.request);
+  require_compiled(result, program.what);
+  if (compiled_.size() == kMostPrograms) compiled_.clear();
+  return compiled_.emplace(program.key, result.cubin).first->second;
 }
 
 std::string RequiredCode::reference(const spec::KernelTemplate& kernel, const spec::Problem& problem) {
-  const auto reference = reference_of(kernel, problem);
-  if (reference.key.empty()) return {};
-  if (const auto known = references_.find(reference.key); known != references_.end()) return known->second;
-  const auto compiled = compilers_->compile_now(reference.request);
-  require_compiled(compiled, reference.what);
-  if (references_.size() == kMostReferences) references_.clear();
-  return references_.emplace(reference.key, compiled.cubin).first->second;
+  return compiled(program(verify::reference_program(kernel, problem, *device_)));
+}
+
+std::string RequiredCode::setup(const spec::KernelTemplate& kernel, const spec::Problem& problem) {
+  return compiled(program(verify::setup_program(kernel, problem, *device_)));
 }
 
 }  // namespace attune::session

@@ -1,14 +1,17 @@
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 
 #include "tuner/compile/compile_pool.hpp"
 #include "tuner/spec/device_info.hpp"
 #include "tuner/spec/kernel_template.hpp"
+#include "tuner/verify/programs.hpp"
 
 namespace attune::session {
 
-/// Code that nothing can be measured without: attune's own kernels, and those that a problem's answers are computed with.
+/// Code that nothing can be measured without: attune's own kernels, and those that a problem's answers are computed with and its buffers
+/// prepared.
 class RequiredCode {
  public:
   /// Requires: both outlive this.
@@ -16,26 +19,29 @@ class RequiredCode {
 
   /// Have them compiled, without waiting.
   void begin_support();
-  void begin_reference(const spec::KernelTemplate& kernel, const spec::Problem& problem);
+  void begin(const spec::KernelTemplate& kernel, const spec::Problem& problem);
   /// Throws: UnusableDevice.
   [[nodiscard]] const std::string& support();
   /// Returns the cubin of the problem's reference; empty: there is no program to compile. Keeps a number of cubins, each for all problems
   /// that have the same program. Throws: CompileError, EnvironmentError (the compiler did not get to its end), SpecError.
   [[nodiscard]] std::string reference(const spec::KernelTemplate& kernel, const spec::Problem& problem);
+  /// The same of the setup that all configurations share.
+  [[nodiscard]] std::string setup(const spec::KernelTemplate& kernel, const spec::Problem& problem);
 
  private:
-  struct Reference {
+  struct Program {
     std::string what;
     compile::CompileRequest request;
     std::string key;  ///< empty: there is none
   };
   [[nodiscard]] compile::CompileRequest support_request() const;
-  [[nodiscard]] Reference reference_of(const spec::KernelTemplate& kernel, const spec::Problem& problem) const;
+  [[nodiscard]] Program program(const std::optional<verify::ReferenceProgram>& program) const;
+  [[nodiscard]] std::string compiled(const Program& program);
 
   compile::CompilePool* compilers_;
   const spec::DeviceInfo* device_;
-  std::string support_;                            ///< empty: not compiled yet
-  std::map<std::string, std::string> references_;  ///< cubins of programs by cubin_key
+  std::string support_;                          ///< empty: not compiled yet
+  std::map<std::string, std::string> compiled_;  ///< cubins of programs by cubin_key
 };
 
 }  // namespace attune::session
