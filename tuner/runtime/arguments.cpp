@@ -41,7 +41,7 @@ Signature::Signature(const spec::LaunchPlan& plan, std::string owner, const std:
                                 kMaxEntries));
   }
   for (const auto& buffer : plan.buffers) {
-    if (buffer.workspace) continue;
+    if (buffer.workspace || buffer.untimed) continue;
     const int alignment = std::max(buffer.align_bytes, spec::size_bytes(buffer.type));  // powers of two, both
     checks_.push_back({8, static_cast<std::uint32_t>(alignment) - 1, buffer.bytes == 0});
     names_.push_back(buffer.name);

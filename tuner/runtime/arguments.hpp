@@ -27,7 +27,7 @@ struct WorkspaceLayout {
 };
 [[nodiscard]] WorkspaceLayout layout_workspace(const spec::LaunchPlan& plan);
 
-/// The run-time signature of a plan: its public buffers in declaration order, then its scalars.
+/// The run-time signature of a plan: its public buffers in declaration order, but for those of setup and check alone, then its scalars.
 class Signature {
  public:
   Signature() = default;

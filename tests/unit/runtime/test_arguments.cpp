@@ -106,4 +106,15 @@ TEST_CASE("a scalar keeps its bytes and its size") {
   CHECK(argument.bits == 0xfffe);
 }
 
+TEST_CASE("what only setup and check have is no argument") {
+  auto with_untimed = plan();
+  for (const std::size_t at : {std::size_t{0}, with_untimed.buffers.size()}) {
+    auto raw = buffer("raw", 100);
+    raw.untimed = true;
+    with_untimed.buffers.insert(with_untimed.buffers.begin() + static_cast<std::ptrdiff_t>(at), raw);
+  }
+  CHECK(refusal({address(64), address(8), Argument::scalar(1.0F)}, with_untimed).empty());
+  CHECK(refusal({address(64)}, with_untimed) == "failed launching kernel 'k': it takes 3 argument(s) (in, out, a), 1 were given");
+}
+
 }  // namespace test_arguments

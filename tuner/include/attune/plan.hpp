@@ -18,7 +18,8 @@ class Plan {
  public:
   [[nodiscard]] std::size_t workspace_bytes() const;
   [[nodiscard]] const Decision& decision() const;
-  /// `arguments`: the template's non-workspace buffers in declaration order, then its scalars.
+  /// `arguments`: the template's non-workspace buffers in declaration order, but for those that only its setup or check names, then its
+  /// scalars.
   /// `workspace`: `workspace_bytes()` of device memory, 256-byte aligned, for this stream alone, zero before its first
   /// use (every launch leaves `zero_once` scratch zero); may be null when none is needed.
   /// Safe under stream capture. Throws: UsageError (count, size or alignment of arguments, null addresses, missing or
