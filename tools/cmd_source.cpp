@@ -20,7 +20,7 @@
 #include "tuner/measure/measurement.hpp"
 #include "tuner/runtime/layers.hpp"
 #include "tuner/runtime/lookup.hpp"
-#include "tuner/spec/launch_plan.hpp"
+#include "tuner/spec/untimed_steps.hpp"
 
 namespace attune::tools {
 namespace {
@@ -109,19 +109,34 @@ json launch_json(const spec::ResolvedLaunch& launch) {
           {"dependent", launch.dependent}};
 }
 
-json source_json(const ConfiguredSource& source, const std::string& command) {
+json launches_json(const spec::LaunchPlan& plan) {
   json kernels = json::array();
-  const auto plan = spec::resolve(source.kernel, source.problem, source.configuration, source.device);
   for (const auto* const launch : spec::launches_of(plan)) kernels.push_back(launch_json(*launch));
-  return {{"template", source.kernel.name},
-          {"problem", base::parse_json(spec::to_text(source.problem))},
-          {"architecture", source.device.architecture},
-          {"configuration", base::parse_json(spec::to_text(source.kernel, source.configuration))},
-          {"tier", source.tier.empty() ? json() : json(source.tier)},
-          {"source", source.request.source},
-          {"options", compile::full_options(source.request)},
-          {"kernels", std::move(kernels)},
-          {"command", command}};
+  return kernels;
+}
+
+/// "setup" and "check" where the template has them. A setup that all configurations share is that of the parameters' own defaults.
+void add_untimed(json& told, const ConfiguredSource& source) {
+  if (source.kernel.setup_is_shared)
+    told["setup"] =
+        launches_json(spec::resolve_setup(source.kernel, source.problem, spec::default_configuration(source.kernel), source.device));
+  for (const auto& untimed : spec::resolve_own_untimed(source.kernel, source.problem, source.configuration, source.device))
+    told[untimed.name] = launches_json(untimed.plan);
+}
+
+json source_json(const ConfiguredSource& source, const std::string& command) {
+  const auto plan = spec::resolve(source.kernel, source.problem, source.configuration, source.device);
+  json told = {{"template", source.kernel.name},
+               {"problem", base::parse_json(spec::to_text(source.problem))},
+               {"architecture", source.device.architecture},
+               {"configuration", base::parse_json(spec::to_text(source.kernel, source.configuration))},
+               {"tier", source.tier.empty() ? json() : json(source.tier)},
+               {"source", source.request.source},
+               {"options", compile::full_options(source.request)},
+               {"kernels", launches_json(plan)},
+               {"command", command}};
+  add_untimed(told, source);
+  return told;
 }
 
 /// Byte for byte, but to a terminal, on which a template of others must not act.

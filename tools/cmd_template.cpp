@@ -28,6 +28,7 @@
 #include "tuner/space/search_space.hpp"
 #include "tuner/spec/launch_plan.hpp"
 #include "tuner/spec/reference_definition.hpp"
+#include "tuner/spec/untimed_steps.hpp"
 #include "tuner/spec/variant_ladder.hpp"
 #include "tuner/verify/programs.hpp"
 
@@ -156,6 +157,28 @@ std::vector<spec::Configuration> chosen_configurations(const CheckOptions& optio
   return chosen;
 }
 
+/// Why one of the default's launches, setup and check included, cannot be made of the compiled code; empty where all can.
+/// Throws: SpecError.
+std::string check_launches(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
+                           const CheckedProblem& checked, compile::CompilePool& pool) {
+  const auto plan = spec::resolve(kernel, problem, checked.configuration, device);
+  check_kernel_names(kernel, kernel.steps, plan, checked.compiled);
+  if (std::string fault = binding_fault(plan, checked.compiled); !fault.empty()) return fault;
+  const auto check = [&](const char* name, const std::vector<spec::StepSpec>& steps, const spec::LaunchPlan& untimed,
+                         const compile::CompileResult& compiled) {
+    check_kernel_names(kernel, steps, untimed, compiled);
+    const std::string fault = binding_fault(untimed, compiled);
+    return fault.empty() ? fault : fmt::format("{}: {}", name, fault);
+  };
+  for (const auto& [name, steps, untimed] : spec::resolve_own_untimed(kernel, problem, checked.configuration, device))
+    if (std::string fault = check(name, *steps, untimed, checked.compiled); !fault.empty()) return fault;
+  const auto program = verify::setup_program(kernel, problem, device);
+  if (!program) return {};
+  const auto compiled = pool.compile_now({program->source, program->file, device.architecture, program->options});
+  if (compiled.status != compile::CompileStatus::Ok) return fmt::format("{} does not compile:\n{}", program->what, compiled.log);
+  return check("setup", kernel.setup, spec::resolve_setup(kernel, problem, spec::default_configuration(kernel), device), compiled);
+}
+
 /// Throws: SpecError, space::BuildStopped.
 CheckedProblem check_problem(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
                              const CheckOptions& options, compile::CompilePool& pool) {
@@ -187,11 +210,7 @@ CheckedProblem check_problem(const spec::KernelTemplate& kernel, const spec::Pro
     checked.reference_source = program->source;
     checked.reference = pool.compile_now({program->source, program->file, options.architecture, program->options});
   }
-  if (checked.compiles() && checked.default_valid) {
-    const auto plan = spec::resolve(kernel, problem, checked.configuration, device);
-    check_kernel_names(kernel, kernel.steps, plan, checked.compiled);
-    checked.unbound = binding_fault(plan, checked.compiled);
-  }
+  if (checked.compiles() && checked.default_valid) checked.unbound = check_launches(kernel, problem, device, checked, pool);
   const bool defined = kernel.reference.definition && !spec::asks_reference_kernel(kernel, problem);
   const spec::KernelTemplate& form = defined ? kernel.reference.definition->form : kernel;
   const auto& steps = defined ? form.steps : kernel.reference.steps;
@@ -247,7 +266,7 @@ void print(const spec::KernelTemplate& kernel, const CheckedProblem& checked, co
     print_errors("reference", checked.reference_source, checked.reference->log);
   }
   print_kernels(checked.compiled);
-  if (!checked.unbound.empty()) base::print("  the default configuration does not bind: {}\n", checked.unbound);
+  if (!checked.unbound.empty()) base::print("  the default configuration does not bind: {}\n", base::Lines{checked.unbound});
   if (!options.samples()) return;
   if (checked.space_size > 0)
     base::print("  identical launches leave {:.1f} % of the space to be tried\n",

@@ -18,6 +18,7 @@
 #include "tuner/base/terminal.hpp"
 #include "tuner/compile/find_kernel.hpp"
 #include "tuner/session/source/kernel_resources.hpp"
+#include "tuner/spec/untimed_steps.hpp"
 
 namespace attune::tools {
 namespace {
@@ -81,6 +82,7 @@ class Sampler {
     try {
       sampled.outcome = SampleOutcome::DoesNotBind;
       static_cast<void>(spec::resolve(kernel_, problem_, sampled.configuration, device_));
+      static_cast<void>(spec::resolve_own_untimed(kernel_, problem_, sampled.configuration, device_));
       auto source = spec::make_source(kernel_, problem_, sampled.configuration, device_);
       return pool_.submit({std::move(source), kernel_.name + ".cu", device_.architecture,
                            spec::compiler_options(kernel_, problem_, sampled.configuration, device_)});
@@ -103,10 +105,16 @@ class Sampler {
     sampled.outcome = SampleOutcome::Fits;
     const auto plan = spec::resolve(kernel_, problem_, sampled.configuration, device_);
     bind(sampled, plan, compiled);
+    for (const auto& untimed : spec::resolve_own_untimed(kernel_, problem_, sampled.configuration, device_)) {
+      if (sampled.outcome != SampleOutcome::Fits) return;
+      bind(sampled, untimed.plan, compiled);
+      if (!sampled.detail.empty()) sampled.detail = fmt::format("{}: {}", untimed.name, sampled.detail);
+    }
     if (sampled.outcome != SampleOutcome::Fits) return;
     try {
       measure::Resources resources;
       session::add_resources(resources, plan, compiled, device_, kernel_.spec_path);
+      session::require_untimed_fits(kernel_, problem_, sampled.configuration, compiled, device_);
       sampled.occupancy = resources.occupancy;
       sampled.registers = resources.registers;
       sampled.shared_bytes = resources.shared_bytes;
