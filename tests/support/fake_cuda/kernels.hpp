@@ -74,6 +74,7 @@ struct RegisteredKernel {
 [[nodiscard]] const std::vector<RegisteredKernel>& support_kernels();     ///< tuner/verify/support.cu and templates/references
 [[nodiscard]] const std::vector<RegisteredKernel>& synthetic_kernels();   ///< tests/support/fake_templates
 [[nodiscard]] const std::vector<RegisteredKernel>& scratch_kernels();     ///< tests/support/fake_templates/tickets and steps
+[[nodiscard]] const std::vector<RegisteredKernel>& packed_kernels();      ///< tests/support/fake_templates/packed
 [[nodiscard]] const std::vector<RegisteredKernel>& million_kernels();     ///< bench/templates/million
 [[nodiscard]] const std::vector<RegisteredKernel>& reduce_kernels();      ///< templates/reduce and reproducible_reduce, f32 sums only
 [[nodiscard]] const std::vector<RegisteredKernel>& arg_reduce_kernels();  ///< templates/argreduce, arg-max of f32 only; arg_scan

@@ -1,4 +1,4 @@
-// The costly kernels among the examples have spaces worth a search, and what is drawn from them compiles.
+// The costly kernels among the examples have spaces worth a search, and what is drawn from them and from the others compiles.
 #include <doctest/doctest.h>
 
 #include <random>
@@ -53,6 +53,17 @@ TEST_CASE("gemm and nbody have thousands of configurations, which compile on old
       for (const auto ordinal : space.sample(12, random)) check_compiles(kernel, problem, space.at(ordinal), architecture);
     }
   }
+}
+
+TEST_CASE("the example of setup and check compiles with the kernels of both, whatever the configuration") {
+  const auto kernel = spec::KernelTemplate::load(std::string(ATTUNE_SOURCE_DIR) + "/examples/templates/packed_matvec");
+  const spec::Problem problem{{}, {{"rows", 4096}, {"columns", 4096}}};
+  CHECK(kernel.setup_is_shared);
+  const auto device = spec::DeviceInfo::of_architecture("sm_90");
+  const auto space = space::SearchSpace::build(kernel, problem, device);
+  std::mt19937_64 random(7);
+  for (const auto ordinal : space.sample(4, random)) check_compiles(kernel, problem, space.at(ordinal), "sm_90");
+  CHECK(spec::make_source(kernel, problem, space.at(0), device).find("pack(const float* a") != std::string::npos);
 }
 
 }  // namespace test_examples_compile

@@ -1,0 +1,155 @@
+// Setup prepares what launches read, check makes of their outputs what is compared: shared by all configurations, or each with its own.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "attune/error.hpp"
+#include "tests/integration/fake_gpu/fake_gpu.hpp"
+#include "tests/support/replaced.hpp"
+#include "tuner/base/files.hpp"
+
+namespace test_setup_and_check {
+
+using namespace attune;
+using test::FakeGpu;
+using test::replaced;
+
+namespace {
+
+/// The template `packed`, changed.
+struct Packed : FakeGpu {
+  Packed() {
+    base::write_file_atomic(path() / "packed.cu", base::read_file(source / "packed.cu"));
+    text = base::read_file(source / "template.json");
+  }
+  [[nodiscard]] std::filesystem::path path() const {
+    std::filesystem::create_directories(folder / "packed");
+    return folder / "packed";
+  }
+  [[nodiscard]] test::CommandResult run(const std::string& command, const std::vector<std::string>& more = {}) const {
+    base::write_file_atomic(path() / "template.json", text);
+    std::vector<std::string> words{command, path().string(), "--rows", "100", "--columns", "37"};
+    words.insert(words.end(), more.begin(), more.end());
+    return attune(words);
+  }
+  [[nodiscard]] test::CommandResult tune() const { return run("tune", {"--db", database, "--compile-workers", "2"}); }
+  /// The template's setup lays out by a parameter that no launch shares.
+  void give_each_its_own() { text = replaced(text, R"("layout": 1)", R"("layout": "by_columns")"); }
+  /// Whether every configuration without a defect is right and verified, and each defect found; `packed` twice, by its two defects.
+  void check_outcomes() const {
+    std::map<std::string, std::map<std::string, int>> found;
+    for (const auto& record : records()) {
+      const std::string defect = test::configuration_of(record)["defect"];
+      ++found[defect][record.outcome];
+      CHECK((record.outcome != "ok" || record.verified));
+      CAPTURE(defect);
+      CAPTURE(test::detail_of(record));
+      const auto says = [&](const char* what) { return test::detail_of(record).find(what) != std::string::npos; };
+      if (defect == "writes_packed") CHECK(says("wrote to prepared buffer \"packed\""));
+      if (defect == "past_packed") CHECK(says("wrote past the end of buffer \"packed\""));
+      if (defect == "wrong_part") CHECK(says("output \"out\""));
+    }
+    CHECK(found["none"].size() == 1);
+    CHECK(found["none"]["ok"] > 1);
+    for (const char* const defect : {"writes_packed", "wrong_part", "past_packed"}) {
+      CAPTURE(defect);
+      CHECK(found[defect].size() == 1);
+      CHECK(found[defect]["wrong_result"] > 0);
+    }
+  }
+
+  const std::filesystem::path source = std::filesystem::path(ATTUNE_SOURCE_DIR) / "tests/support/fake_templates/packed";
+  std::string text;
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Packed, "what a shared setup prepared is read by all, and what check sums is compared") {
+  const auto result = tune();
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  check_outcomes();
+}
+
+TEST_CASE_FIXTURE(Packed,
+                  "a setup that depends on a parameter is run by each configuration, before it is verified and before it is timed") {
+  give_each_its_own();
+  const auto result = tune();
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  check_outcomes();
+  std::set<int> layouts;
+  for (const auto& record : records())
+    if (record.outcome == "ok") layouts.insert(test::configuration_of(record)["by_columns"].get<int>());
+  CHECK(layouts == std::set<int>{0, 1});
+}
+
+TEST_CASE_FIXTURE(Packed, "a shared setup that writes to an input ends the command, and no configuration is blamed") {
+  text = replaced(text, R"("packed", "rows", "columns", "layout"]}],)", R"("packed", "rows", "columns", {"spoils": "i64"}]}],)");
+  text = replaced(text, R"("layout": 1)", R"("layout": 1, "spoils": 2)");
+  const auto result = tune();
+  CHECK(result.exit_code == static_cast<int>(ExitCode::Spec));
+  CHECK_MESSAGE(result.err.find("failed running \"setup\" with the default configuration (the asked size,") != std::string::npos,
+                result.err);
+  CHECK_MESSAGE(result.err.find("it wrote to input \"in\" at 1 places, first at 1") != std::string::npos, result.err);
+  CHECK(records().empty());
+}
+
+TEST_CASE_FIXTURE(Packed, "a setup of its own that writes to an input makes its configurations wrong") {
+  text = replaced(text, R"("layout": 1)", R"("layout": 1, "spoils": "2 - by_columns")");
+  text = replaced(text, R"("packed", "rows", "columns", "layout"]}],)", R"("packed", "rows", "columns", "spoils"]}],)");
+  const auto result = tune();
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  for (const auto& record : records()) {
+    const auto configuration = test::configuration_of(record);
+    if (configuration["defect"] != "none") continue;
+    const bool spoils = configuration["by_columns"] == 0;
+    CHECK(record.outcome == (spoils ? "wrong_result" : "ok"));
+    if (spoils) CHECK(test::detail_of(record).find("wrote to input \"in\"") != std::string::npos);
+  }
+}
+
+TEST_CASE_FIXTURE(Packed, "the check of a template binds setup and check as well, and tells what is wrong with which") {
+  const auto check = [&](const std::string& from, const std::string& to) {
+    const std::string before = std::exchange(text, from.empty() ? text : replaced(text, from, to));
+    base::write_file_atomic(path() / "template.json", text);
+    auto result = attune({"template", "check", path().string(), "--sample", "4"});
+    text = before;
+    return result;
+  };
+  CHECK(check("", "").exit_code == 0);
+  const auto unknown = check(R"("kernel": "packed_check")", R"("kernel": "packed_chek")");
+  CHECK(unknown.exit_code == static_cast<int>(ExitCode::Spec));
+  CHECK_MESSAGE(unknown.err.find("the launch of \"packed_chek\" names no compiled kernel") != std::string::npos, unknown.err);
+  CHECK_MESSAGE(unknown.err.find("template.json:26:") != std::string::npos, unknown.err);
+  CHECK(check(R"("kernel": "packed_setup")", R"("kernel": "packed_setp")").err.find("\"packed_setp\" names no compiled kernel") !=
+        std::string::npos);
+  const auto narrow = check(R"(["parts", "out", "rows"])", R"(["parts", "out", {"rows": "i32"}])");
+  CHECK(narrow.exit_code == static_cast<int>(ExitCode::NothingValid));
+  CHECK_MESSAGE(narrow.out.find("check: argument 3 of \"packed_check\" has 8 bytes, and 4 are passed") != std::string::npos, narrow.out);
+  const auto few = check(R"(["in", "packed", "rows", "columns", "layout"]}],)", R"(["in", "packed", "rows", "columns"]}],)");
+  CHECK_MESSAGE(few.out.find("setup: \"packed_setup\" takes 5 arguments, and 4 are passed") != std::string::npos, few.out);
+}
+
+TEST_CASE_FIXTURE(Packed, "a check that the device cannot launch makes configurations exceed limits, and says that it is the check") {
+  text = replaced(text, R"("block": 64, "args": ["parts")", R"("block": "block_size * 16", "args": ["parts")");
+  const auto result = tune();
+  CAPTURE(result.err);
+  for (const auto& record : records()) {
+    if (test::configuration_of(record)["block_size"] != 128) continue;
+    CHECK(record.outcome == "exceeds_limits");
+    CHECK(test::detail_of(record).find("check: block.x of 2048 exceeds") != std::string::npos);
+  }
+}
+
+TEST_CASE_FIXTURE(Packed, "attune source tells the launches of setup and check beside the others") {
+  const auto told = nlohmann::json::parse(run("source", {"--json"}).out);
+  CHECK(told.at("kernels").size() == 1);
+  CHECK(told.at("setup").at(0).at("kernel") == "packed_setup");
+  CHECK(told.at("check").at(0).at("kernel") == "packed_check");
+}
+
+}  // namespace test_setup_and_check
