@@ -88,6 +88,7 @@ void show_best(const db::Database& database, const ShowOptions& options) {
     json out = json::array();
     for (std::size_t i = 0; i < rows.size(); ++i) {
       out.push_back(to_json(rows[i]));
+      add_metrics(out.back(), rows[i]);
       out.back()["superseded"] = static_cast<bool>(superseded[i]);
     }
     print_json(out, 1);

@@ -10,6 +10,8 @@
 #include "tools/problem_arguments.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/terminal.hpp"
+#include "tuner/report/rows.hpp"
+#include "tuner/report/text.hpp"
 
 namespace attune::tools {
 namespace {
@@ -28,6 +30,18 @@ struct Work {
 Work work_of(const db::BestRow& row) {
   const json detail = base::parse_json(row.detail_json.empty() ? "{}" : row.detail_json);
   return {base::member_or(detail, "work_bytes", 0.0), base::member_or(detail, "work_operations", 0.0)};
+}
+
+/// A line for each row whose template asks for metrics.
+std::string metrics_lines(const std::vector<const db::BestRow*>& rows) {
+  std::string text;
+  for (const auto* row : rows) {
+    const std::string metrics = report::metrics_text(report::read_best(*row).metrics);
+    if (metrics.empty()) continue;
+    text +=
+        base::escape_line(fmt::format("{} {}: {}", row->template_name, describe(spec::problem_from_text(row->problem)), metrics)) + "\n";
+  }
+  return text;
 }
 
 }  // namespace
@@ -130,7 +144,13 @@ std::string best_table(const std::vector<db::BestRow>& rows, const base::Rooflin
                     (row->objective == db::kUnverifiedTime ? " (unverified)" : ""));
     table.add(std::move(cells));
   }
-  return table.text();
+  return table.text() + metrics_lines(ordered);
+}
+
+void add_metrics(json& best, const db::BestRow& row) {
+  const json detail = base::parse_json(row.detail_json.empty() ? "{}" : row.detail_json);
+  for (const char* const name : {"metrics", "objective", "power"})
+    if (const auto found = detail.find(name); found != detail.end()) best[name] = *found;
 }
 
 }  // namespace attune::tools

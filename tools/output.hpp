@@ -47,7 +47,11 @@ struct RateCells {
 /// 0: not known, for each of them.
 [[nodiscard]] RateCells rate_cells(double amount, double us, double most_per_s);
 
-/// The table of best rows that `tune` and `show` print. It has GFLOP/s where the arithmetic of a row matters (base/roofline.hpp).
+/// What the template's metrics and objective are of the row, as members "metrics", "objective" and "power" of `best`, where it has them.
+void add_metrics(nlohmann::json& best, const db::BestRow& row);
+
+/// The table of best rows that `tune` and `show` print. It has GFLOP/s where the arithmetic of a row matters (base/roofline.hpp); metrics
+/// follow it, a line for each row that has them.
 [[nodiscard]] std::string best_table(const std::vector<db::BestRow>& rows, const base::Roofline& roofline);
 
 }  // namespace attune::tools

@@ -58,6 +58,7 @@ json result_json(const session::ProblemResult& result) {
                      {"default_us", result.best->default_us},
                      {"tie", result.best->tie},
                      {"verified", result.best->objective != db::kUnverifiedTime}};
+    add_metrics(event["best"], *result.best);
   }
   return event;
 }
@@ -127,6 +128,7 @@ void TuningEvents::recorded(const spec::Problem& problem, const measure::Measure
   record["stage"] = measure::name(measurement.stage);
   record["median_us"] = ok ? json(measurement.timing.median_us) : json(nullptr);
   record["verified"] = measurement.verified;
+  if (measurement.power.watts > 0) record["power_w"] = measurement.power.watts;
   print_event("record", std::move(record));
   if (ok) return;
   json failure = common;

@@ -21,8 +21,8 @@ struct Driver {
   X(cuMemcpyHtoDAsync) X(cuMemcpyDtoHAsync) X(cuMemcpyDtoDAsync) X(cuMemAllocAsync) X(cuMemFreeAsync)               \
   X(cuStreamCreate) X(cuStreamDestroy) X(cuStreamSynchronize) X(cuStreamBeginCapture) X(cuStreamEndCapture)         \
   X(cuStreamIsCapturing) X(cuThreadExchangeStreamCaptureMode) X(cuStreamGetId) X(cuStreamGetCtx) X(cuEventCreate) X(cuEventDestroy) X(cuEventRecord)     \
-  X(cuEventSynchronize) X(cuEventElapsedTime) X(cuGraphInstantiateWithFlags) X(cuGraphDestroy) X(cuGraphExecDestroy) \
-  X(cuGraphLaunch) X(cuGraphUpload) X(cuLaunchKernelEx) X(cuOccupancyMaxActiveBlocksPerMultiprocessor)
+  X(cuEventQuery) X(cuEventSynchronize) X(cuEventElapsedTime) X(cuGraphInstantiateWithFlags) X(cuGraphDestroy)     \
+  X(cuGraphExecDestroy) X(cuGraphLaunch) X(cuGraphUpload) X(cuLaunchKernelEx) X(cuOccupancyMaxActiveBlocksPerMultiprocessor)
   // clang-format on
 #define X(name) decltype(&::name) name = nullptr;
   ATTUNE_DRIVER_FUNCTIONS(X)

@@ -64,6 +64,7 @@ std::optional<Nvml::Library> Nvml::load() {
   if (library.clock_reasons == nullptr) resolve(handle, "nvmlDeviceGetCurrentClocksThrottleReasons", library.clock_reasons);
   resolve(handle, "nvmlDeviceGetEnforcedPowerLimit", library.power_limit_mw);
   resolve(handle, "nvmlDeviceGetTemperature", library.temperature_c);
+  resolve(handle, "nvmlDeviceGetTotalEnergyConsumption", library.energy_mj);
   if (library.init == nullptr || library.shutdown == nullptr || library.device_by_uuid == nullptr) return std::nullopt;
   return library;
 }
@@ -100,6 +101,12 @@ const Nvml::Reading& Nvml::read() {
     refresh_slow_values();
   }
   return reading_;
+}
+
+std::optional<std::uint64_t> Nvml::energy_mj() const {
+  unsigned long long millijoules = 0;
+  if (library_.energy_mj == nullptr || library_.energy_mj(device_, &millijoules) != kSuccess) return std::nullopt;
+  return millijoules;
 }
 
 void Nvml::refresh_slow_values() {

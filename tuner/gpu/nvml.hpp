@@ -31,6 +31,9 @@ class Nvml {
 
   /// Takes about 10 us for the clock and up to milliseconds for the rest, so nothing must be in the middle of a sample.
   [[nodiscard]] const Reading& read();
+  /// What the device has consumed since its driver was loaded; nothing where it does not tell. The driver counts on every 20 to 100 ms.
+  /// Units: millijoules.
+  [[nodiscard]] std::optional<std::uint64_t> energy_mj() const;
 
  private:
   /// The functions in use. The CUDA toolkit does not bring nvml.h everywhere, so the prototypes are ours: results are
@@ -44,6 +47,7 @@ class Nvml {
     int (*clock_reasons)(Device device, unsigned long long* reasons) = nullptr;
     int (*power_limit_mw)(Device device, unsigned* milliwatts) = nullptr;
     int (*temperature_c)(Device device, int sensor, unsigned* celsius) = nullptr;
+    int (*energy_mj)(Device device, unsigned long long* millijoules) = nullptr;
   };
   Nvml(const Library& library, Library::Device device, std::chrono::milliseconds refresh)
       : library_(library), device_(device), refresh_(refresh) {}

@@ -20,6 +20,7 @@ constexpr milliseconds kCeilingTimeout{60000};
 constexpr milliseconds kPrepareTimeout{300000};  // a plain reference kernel at a large size may take its time
 constexpr milliseconds kFirstDeadline{10000};    // before a problem's first success
 constexpr milliseconds kShortestDeadline{2000};
+constexpr milliseconds kPowerAllowance{10000};  // far more than the windows of a power meter (worker/power_meter.hpp)
 constexpr double kDeadlineRatio = 20;
 constexpr std::size_t kQueuedCubinBytes = 64 * 1024;
 constexpr int kStarts = 3;  // somebody may kill a worker while it starts or prepares; a defect kills it every time
@@ -99,8 +100,9 @@ void GpuExecutor::throw_of_reference(const json& message) {
   throw SpecError(prepare_message_->at("path"), 0, 0, message.at("error").get<std::string>());
 }
 
-milliseconds GpuExecutor::deadline_for(double best_us) const {
-  const milliseconds allowance = 2 * prepare_time_;  // verification touches the same data as preparing did
+milliseconds GpuExecutor::deadline_for(double best_us, bool power) const {
+  // Verification touches the same data as preparing did.
+  const milliseconds allowance = 2 * prepare_time_ + (power ? kPowerAllowance : milliseconds(0));
   if (best_us_ <= 0) return kFirstDeadline + allowance;
   const double batch_us = batch_us_ * std::max(1.0, best_us / best_us_);
   return std::max(kShortestDeadline, milliseconds(static_cast<std::int64_t>(kDeadlineRatio * batch_us / 1000))) + allowance;
@@ -138,7 +140,8 @@ void GpuExecutor::submit(VisitRequest request) {
 
 void GpuExecutor::start_clock() {
   started_ = Clock::now();
-  deadline_ = started_ + deadline_for(queue_.front().request.best_us);
+  const VisitRequest& request = queue_.front().request;
+  deadline_ = started_ + deadline_for(request.best_us, request.power);
 }
 
 void GpuExecutor::send(Visit& visit) {
@@ -182,10 +185,10 @@ std::optional<VisitReply> GpuExecutor::collect(milliseconds timeout) {
     } else if (heard.message_came()) {
       reply = handle(heard.message);
     } else if (Clock::now() >= deadline_) {
-      const auto limit = deadline_for(queue_.front().request.best_us);
+      const auto limit = deadline_ - started_;
       worker_.kill_and_reap();
-      reply = after_failure(End::TimedOut,
-                            fmt::format("no answer within {:.1f} s; the GPU worker was killed", static_cast<double>(limit.count()) / 1000));
+      reply = after_failure(
+          End::TimedOut, fmt::format("no answer within {:.1f} s; the GPU worker was killed", std::chrono::duration<double>(limit).count()));
     } else if (Clock::now() >= end) {
       return std::nullopt;
     }
@@ -304,7 +307,7 @@ RunOffReply GpuExecutor::try_run_off(const RunOffRequest& request) {
   }
   const auto failed = [](Outcome outcome, std::string detail) { return RunOffReply{outcome, {}, std::move(detail)}; };
   // The deadline is a round's: each reports.
-  const auto limit = kFirstDeadline + deadline_for(0) * static_cast<int>(request.configurations.size());
+  const auto limit = kFirstDeadline + deadline_for(0, false) * static_cast<int>(request.configurations.size());
   base::Heard heard = worker_.ask(
       {{"type", "run_off"}, {"configurations", std::move(configurations)}, {"rounds", request.rounds}, {"seed", request.seed}}, limit);
   while (heard.message_came() && heard.message.contains("progress")) heard = worker_.hear(limit);

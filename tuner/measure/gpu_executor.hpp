@@ -108,7 +108,7 @@ class GpuExecutor {
   [[nodiscard]] std::optional<VisitReply> after_failure(End end, const std::string& how);
   [[nodiscard]] VisitReply accept(const nlohmann::json& message);
   [[nodiscard]] RunOffReply try_run_off(const RunOffRequest& request);
-  [[nodiscard]] std::chrono::milliseconds deadline_for(double best_us) const;
+  [[nodiscard]] std::chrono::milliseconds deadline_for(double best_us, bool power) const;
   void forget_dropped(const nlohmann::json& message);
 
   Options options_;

@@ -129,30 +129,33 @@ Policy policy_from_text(const std::string& text) { return key_in<UsageError>(kPo
 json to_json(const Measurement& measurement) {
   const Timing& timing = measurement.timing;
   const Resources& resources = measurement.resources;
-  return {{"configuration", measurement.configuration},
-          {"outcome", name(measurement.outcome)},
-          {"stage", name(measurement.stage)},
-          {"verified", measurement.verified},
-          {"timing",
-           {{"median_us", timing.median_us},
-            {"low_us", timing.low_us},
-            {"high_us", timing.high_us},
-            {"min_us", timing.min_us},
-            {"within_spread", timing.within_spread},
-            {"between_spread", timing.between_spread},
-            {"samples", timing.samples},
-            {"visits", timing.visits},
-            {"calls_per_sample", timing.calls_per_sample}}},
-          {"resources",
-           {{"registers", resources.registers},
-            {"shared_bytes", resources.shared_bytes},
-            {"stack_bytes", resources.stack_bytes},
-            {"spill_bytes", resources.spill_bytes},
-            {"occupancy", resources.occupancy},
-            {"compile_ms", resources.compile_ms}}},
-          {"sm_clock_mhz", measurement.sm_clock_mhz},
-          {"throttle", measurement.throttle},
-          {"detail", measurement.detail}};
+  json object = {{"configuration", measurement.configuration},
+                 {"outcome", name(measurement.outcome)},
+                 {"stage", name(measurement.stage)},
+                 {"verified", measurement.verified},
+                 {"timing",
+                  {{"median_us", timing.median_us},
+                   {"low_us", timing.low_us},
+                   {"high_us", timing.high_us},
+                   {"min_us", timing.min_us},
+                   {"within_spread", timing.within_spread},
+                   {"between_spread", timing.between_spread},
+                   {"samples", timing.samples},
+                   {"visits", timing.visits},
+                   {"calls_per_sample", timing.calls_per_sample}}},
+                 {"resources",
+                  {{"registers", resources.registers},
+                   {"shared_bytes", resources.shared_bytes},
+                   {"stack_bytes", resources.stack_bytes},
+                   {"spill_bytes", resources.spill_bytes},
+                   {"occupancy", resources.occupancy},
+                   {"compile_ms", resources.compile_ms}}},
+                 {"sm_clock_mhz", measurement.sm_clock_mhz},
+                 {"throttle", measurement.throttle},
+                 {"detail", measurement.detail}};
+  // Only where there is one: every other record says the same as those of older versions.
+  if (measurement.power.watts > 0) object["power"] = {{"watts", measurement.power.watts}, {"resolution", measurement.power.resolution}};
+  return object;
 }
 
 Measurement measurement_from_json(const json& object) {
@@ -167,6 +170,10 @@ Measurement measurement_from_json(const json& object) {
   measurement.sm_clock_mhz = read.integer<int>("sm_clock_mhz");
   measurement.throttle = read.text("throttle");
   measurement.detail = read.text("detail", kMostDetailBytes);
+  if (read.has("power")) {
+    const auto power = read.object("power");
+    measurement.power = {power.number("watts"), power.number("resolution")};
+  }
   return measurement;
 }
 

@@ -50,6 +50,12 @@ struct Resources {
   double compile_ms = 0;
 };
 
+/// The device's power while calls of a configuration follow each other without a gap.
+struct Power {
+  double watts = 0;       ///< 0: not measured
+  double resolution = 0;  ///< how far off it may be by when the driver counts, relative
+};
+
 /// Outcome, timing and resources of one configuration on one problem and device.
 struct Measurement {
   std::string configuration;  ///< spec::to_text
@@ -61,6 +67,7 @@ struct Measurement {
   int sm_clock_mhz = 0;  ///< 0: not read
   std::string throttle;  ///< active throttle reasons, empty: none or not read
   std::string detail;    ///< why it failed, in a sentence
+  Power power;           ///< where the template asks for it
 };
 
 [[nodiscard]] nlohmann::json to_json(const Measurement& measurement);

@@ -40,7 +40,8 @@ json visit(const VisitRequest& request, bool with_cubin) {
                {"verify", request.verify},
                {"once", request.once},
                {"best_us", request.best_us},
-               {"max_samples", request.max_samples}};
+               {"max_samples", request.max_samples},
+               {"power", request.power}};
   if (with_cubin) message["cubin"] = binary(request.cubin);
   return message;
 }
@@ -54,6 +55,7 @@ VisitRequest visit_from(const json& message) {
   request.once = message.at("once");
   request.best_us = message.at("best_us");
   request.max_samples = message.at("max_samples");
+  request.power = message.at("power");
   return request;
 }
 
@@ -66,6 +68,8 @@ json reply(const VisitReply& reply) {
           {"sm_clock_mhz", reply.sm_clock_mhz},
           {"throttle", reply.throttle},
           {"detail", reply.detail},
+          {"power_w", reply.power.watts},
+          {"power_resolution", reply.power.resolution},
           {"worked_s", reply.worked_s},
           {"verifying_s", reply.verifying_s}};
 }
@@ -80,6 +84,7 @@ VisitReply reply_from(const json& message) {
   reply.sm_clock_mhz = message.at("sm_clock_mhz");
   reply.throttle = message.at("throttle");
   reply.detail = message.at("detail");
+  reply.power = {message.at("power_w"), message.at("power_resolution")};
   reply.worked_s = message.at("worked_s");
   reply.verifying_s = message.at("verifying_s");
   return reply;

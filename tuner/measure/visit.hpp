@@ -17,6 +17,7 @@ struct VisitRequest {
   bool once = false;    ///< with `verify`: one that two calls tell is far behind is let go unverified (docs/measurement.md)
   double best_us = 0;   ///< screening reference; 0: none. Drops after two samples over kScreeningRatio x best
   int max_samples = 6;  ///< of this visit; 0: it is not timed
+  bool power = false;   ///< the device's power is measured as well, unless it is screened out
 };
 
 /// A configuration whose faster of the first two samples exceeds this many times the best is dropped
@@ -35,6 +36,7 @@ struct VisitReply {
   int sm_clock_mhz = 0;
   std::string throttle;
   std::string detail;
+  Power power;             ///< where it was asked for and could be read
   double worked_s = 0;     ///< the worker's time on this visit
   double verifying_s = 0;  ///< of it, on guarded calls and comparing
 };

@@ -69,6 +69,8 @@ std::string html_best_table(const Series& series) {
   const bool operations = shows_operations(series);
   if (operations) columns.insert(columns.end(), {{"GFLOP/s", kDecimal}, {"Of peak", kNumber}});
   columns.push_back({"Run-off", kText});
+  const bool metrics = shows_metrics(series);
+  if (metrics) columns.push_back({"Metrics", kText});
   HtmlTable table(columns);
   for (const ProblemReport& problem : series.problems) {
     std::vector<std::string> cells = {sizes_html(problem.sizes), "no valid configuration"};
@@ -95,6 +97,7 @@ std::string html_best_table(const Series& series) {
       cells.push_back(or_missing(best.peak_share, format_percent));
     }
     cells.push_back(run_off);
+    if (metrics) cells.push_back(escape_html(metrics_text(best.metrics)));
     table.add(cells, {"", "strong"});
   }
   return table.html();

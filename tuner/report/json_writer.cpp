@@ -32,6 +32,18 @@ Json device_json(const Device& device) {
           {"theoretical_operations_per_s", optional_json(device.theoretical_operations_per_s)}};
 }
 
+/// Null where the template asks for none.
+Json metrics_json(const Metrics& metrics) {
+  if (metrics.empty()) return nullptr;
+  Json objective = nullptr;
+  if (const auto& of = metrics.objective)
+    objective = {{"of", of->of}, {"maximise", of->maximise}, {"value", of->value}, {"default", optional_json(of->default_value)}};
+  return {{"values", metrics.values},
+          {"objective", objective},
+          {"power_w", optional_json(metrics.power_w)},
+          {"power_resolution", optional_json(metrics.power_resolution)}};
+}
+
 Json best_json(const Best& best) {
   Json finalists = Json::array();
   for (const Finalist& finalist : best.finalists) {
@@ -64,6 +76,7 @@ Json best_json(const Best& best) {
           {"sm_clock_mhz", optional_json(best.sm_clock_mhz)},
           {"throttle", text_json(best.throttle)},
           {"run_off_rounds", optional_json(best.rounds)},
+          {"metrics", metrics_json(best.metrics)},
           {"finalists", finalists}};
 }
 

@@ -54,6 +54,8 @@ std::string md_best_table(const Series& series) {
   const bool operations = shows_operations(series);
   if (operations) columns.insert(columns.end(), {"GFLOP/s", "Of peak"});
   columns.emplace_back("Tie");
+  const bool metrics = shows_metrics(series);
+  if (metrics) columns.emplace_back("Metrics");
   std::string text = head(columns, 2);
   for (const ProblemReport& problem : series.problems) {
     std::vector<std::string> cells = {sizes_text(problem.sizes), "no valid configuration"};
@@ -77,6 +79,7 @@ std::string md_best_table(const Series& series) {
       cells.push_back(or_not_recorded(best.peak_share, format_percent));
     }
     cells.emplace_back(std::string(best.tie ? "tie" : "no") + (best.verified ? "" : ", unverified"));
+    if (metrics) cells.push_back(metrics_text(best.metrics));
     text += row(cells);
   }
   return text;

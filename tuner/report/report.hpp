@@ -124,6 +124,21 @@ struct Finalist {
   double low = 1, high = 1;
 };
 
+/// What the template asks for beside the time of the best configuration.
+struct Metrics {
+  struct Objective {
+    std::string of;  ///< the expression
+    bool maximise = false;
+    double value = 0;
+    std::optional<double> default_value;
+  };
+  std::map<std::string, double> values;
+  std::optional<Objective> objective;  ///< nothing: the time
+  std::optional<double> power_w, power_resolution;
+
+  [[nodiscard]] bool empty() const { return values.empty() && !objective; }
+};
+
 struct Best {
   std::string configuration;
   double median_us = 0;
@@ -143,6 +158,7 @@ struct Best {
   std::string throttle;  ///< what held the clocks down when it was measured: "power_cap,thermal_sw"; empty: nothing
   std::vector<Finalist> finalists;
   std::optional<std::uint64_t> rounds;
+  Metrics metrics;
 };
 
 /// What was published about a variant, on hardware of its own.

@@ -153,6 +153,22 @@ Session read_session(const db::SessionRow& row) {
   return session;
 }
 
+Metrics read_metrics(const json& detail) {
+  Metrics metrics;
+  if (const json* values = find(detail, "metrics"); values != nullptr && values->is_object()) {
+    for (const auto& [name, value] : values->items())
+      if (value.is_number()) metrics.values.emplace(name, value.get<double>());
+  }
+  metrics.power_w = number_at(detail, "power.watts");
+  metrics.power_resolution = number_at(detail, "power.resolution");
+  const auto value = number_at(detail, "objective.value");
+  if (!value) return metrics;
+  const json* maximise = find(detail, "objective.maximise");
+  metrics.objective = {text_at(detail, "objective.of"), maximise != nullptr && maximise->is_boolean() && maximise->get<bool>(), *value,
+                       number_at(detail, "objective.default")};
+  return metrics;
+}
+
 Best read_best(const db::BestRow& row) {
   const json detail = parse_object(row.detail_json);
   Best best;
@@ -164,6 +180,7 @@ Best read_best(const db::BestRow& row) {
   best.recorded_at = row.recorded_at;
   best.driver = row.driver;
   best.rounds = count_at(detail, "rounds");
+  best.metrics = read_metrics(detail);
   const json* finalists = find(detail, "finalists");
   if (finalists == nullptr || !finalists->is_array()) return best;
   for (const json& item : *finalists) {

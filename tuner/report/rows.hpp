@@ -21,6 +21,8 @@ namespace attune::report {
 
 [[nodiscard]] Device read_device(const db::DeviceRow& row);
 [[nodiscard]] Session read_session(const db::SessionRow& row);
+/// The members "metrics", "objective" and "power" of a best row's detail.
+[[nodiscard]] Metrics read_metrics(const nlohmann::json& detail);
 /// Everything of `Best` that the row itself tells; times per byte are filled in by `build`.
 [[nodiscard]] Best read_best(const db::BestRow& row);
 /// Verification and resources of the measurement of the best configuration; its interval where the row had none.

@@ -158,6 +158,26 @@ std::string throttle_text(const std::optional<Clocks>& clocks, std::uint64_t rec
   return fmt::format("{} of {} ({})", clocks->throttled, records, fmt::join(reasons, ", "));
 }
 
+std::string metrics_text(const Metrics& metrics) {
+  if (metrics.empty()) return "";
+  std::vector<std::string> parts, values;
+  for (const auto& [name, value] : metrics.values) values.push_back(fmt::format("{} {}", name, format_number(value)));
+  if (!values.empty()) parts.push_back(fmt::format("{}", fmt::join(values, ", ")));
+  if (const auto& objective = metrics.objective) {
+    const std::string standard = objective->default_value ? fmt::format(" (default {})", format_number(*objective->default_value)) : "";
+    parts.push_back(fmt::format("{}, as {} as possible: {}{}", objective->of, objective->maximise ? "large" : "small",
+                                format_number(objective->value), standard));
+  }
+  if (metrics.power_w)
+    parts.push_back(fmt::format("{} W to {}", format_number(*metrics.power_w), format_percent(metrics.power_resolution.value_or(0))));
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+bool shows_metrics(const Series& series) {
+  return std::any_of(series.problems.begin(), series.problems.end(),
+                     [](const ProblemReport& problem) { return problem.best && !problem.best->metrics.empty(); });
+}
+
 std::string clock_text(const Best& best) {
   const std::string clock = best.sm_clock_mhz ? fmt::format("{} MHz", *best.sm_clock_mhz) : kNotRecorded;
   return best.throttle.empty() ? clock : fmt::format("{}, throttled: {}", clock, best.throttle);

@@ -48,6 +48,10 @@ inline constexpr const char* kNotRecorded = "not recorded";
 [[nodiscard]] std::string throttle_text(const std::optional<Clocks>& clocks, std::uint64_t records);
 /// "1980 MHz", "1620 MHz, throttled: power_cap"; "not recorded".
 [[nodiscard]] std::string clock_text(const Best& best);
+/// "gflops 1234; energy_mj, as small as possible: 1.234 (default 2.345); 350.0 W to 0.6 %"; empty where the template asks for none.
+[[nodiscard]] std::string metrics_text(const Metrics& metrics);
+/// Whether some problem of the series has any.
+[[nodiscard]] bool shows_metrics(const Series& series);
 /// What shares of parameters mean; and where there are none, why. As plain text.
 [[nodiscard]] std::string shares_statement();
 [[nodiscard]] std::string no_shares_statement();

@@ -180,6 +180,21 @@ struct WorkSpec {
   std::optional<Expression> operations;
 };
 
+/// Computed of what was measured of a configuration: metrics.hpp.
+struct MetricSpec {
+  std::string name;
+  Expression value;
+  bool of_measured = false;  ///< by itself or through metrics
+  bool of_power = false;     ///< likewise
+};
+
+/// What tuning is for where it is not the time: metrics.hpp.
+struct ObjectiveSpec {
+  Expression value;
+  bool maximise = false;
+  bool of_power = false;
+};
+
 /// A row of the table "defaults": the values that some parameters have by default where a condition holds.
 struct DefaultRow {
   std::optional<Expression> condition;                        ///< none: it always holds
@@ -224,13 +239,15 @@ struct KernelTemplate {
   bool setup_is_shared = false;  ///< it names no parameter: the code of the default configuration runs it for all
   ReferenceSpec reference;
   WorkSpec work;
-  std::vector<OptionSpec> options;  ///< further NVRTC options
-  std::string spec_text;            ///< template.json as read
-  std::string spec_path;            ///< for messages
-  std::string defaults_text;        ///< defaults.json as found beside it; no part of the content hash: no time depends on it
-  std::string ladder_text;          ///< ladder.json as found beside it (VariantLadder); no part of the content hash
-  std::string ladder_path;          ///< for messages; empty: there is none
-  std::string content_hash;         ///< content key of spec_text and every one of `files`; the record's key
+  std::vector<MetricSpec> metrics;         ///< in declaration order; a later one may use earlier ones
+  std::optional<ObjectiveSpec> objective;  ///< nothing: the time
+  std::vector<OptionSpec> options;         ///< further NVRTC options
+  std::string spec_text;                   ///< template.json as read
+  std::string spec_path;                   ///< for messages
+  std::string defaults_text;               ///< defaults.json as found beside it; no part of the content hash: no time depends on it
+  std::string ladder_text;                 ///< ladder.json as found beside it (VariantLadder); no part of the content hash
+  std::string ladder_path;                 ///< for messages; empty: there is none
+  std::string content_hash;                ///< content key of spec_text and every one of `files`; the record's key
 
   /// Reads `folder`/template.json, its sources and what they include. Throws: SpecError with file, line, column and remedy.
   [[nodiscard]] static KernelTemplate load(const std::filesystem::path& folder);

@@ -38,6 +38,10 @@ const char* describe(NameKind kind) {
       return "scalar";
     case NameKind::Index:
       return "loop index";
+    case NameKind::Measured:
+      return "measured quantity";
+    case NameKind::Metric:
+      return "metric";
   }
   throw Error("failed describing a name: unknown kind");
 }

@@ -21,6 +21,8 @@ enum class NameKind : unsigned {
   Scalar = 512,
   Index = 1024,
   CodeAxis = 2048,
+  Measured = 4096,  ///< what was measured of a call: metrics name it
+  Metric = 8192,
 };
 
 /// What a kind of expression may refer to. `kinds` is a set of NameKind bits.

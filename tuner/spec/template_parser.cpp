@@ -63,9 +63,9 @@ std::vector<std::string> read_words(const JsonNode& node, const std::string& wha
 
 KernelTemplate TemplateParser::run(const std::map<std::string, std::string>& files) {
   files_ = &files;
-  const ObjectReader top(root_, "the template",
-                         {"attune", "name", "summary", "macro_prefix", "sources", "problem", "types", "parameters", "constraints", "let",
-                          "buffers", "scalars", "launches", "setup", "check", "reference", "work", "options"});
+  const ObjectReader top(root_, "the template", {"attune",     "name",        "summary", "macro_prefix", "sources",   "problem",  "types",
+                                                 "parameters", "constraints", "let",     "buffers",      "scalars",   "launches", "setup",
+                                                 "check",      "reference",   "work",    "metrics",      "objective", "options"});
   read_head(top);
   read_problem(top.require("problem", R"(say what is computed, e.g. "problem": {"n": {"size": {"min": 1}}})"));
   if (const JsonNode* node = top.find("types")) read_types(*node);
@@ -89,6 +89,7 @@ KernelTemplate TemplateParser::run(const std::map<std::string, std::string>& fil
           R"(say what results are checked against: {"builtin": ...}, {"file": ...}, {"launches": [...]}, {"outputs": ...} or "none")"),
       files);
   if (const JsonNode* node = top.find("work")) read_work(*node);
+  read_metrics(top);
   for (const auto& [name, file] : kernel_.data) kernel_.files[name] = to_text(file);
   return std::move(kernel_);
 }

@@ -13,8 +13,8 @@ namespace attune::spec {
 /// Turns template.json's tree into a KernelTemplate and refuses what contradicts itself. One instance, one template.
 /// template_problem.cpp reads problem and types; template_parser.cpp parameters, constraints, lets and sources; template_options.cpp the
 /// options; kernel_name.cpp the names of kernels; template_buffers.cpp buffers and scalars; template_launches.cpp launches and work;
-/// template_setup.cpp setup and check; template_reference.cpp the reference. reference_parser.cpp reads a reference.json with the same
-/// methods.
+/// template_setup.cpp setup and check; template_metrics.cpp metrics and objective; template_reference.cpp the reference.
+/// reference_parser.cpp reads a reference.json with the same methods.
 class TemplateParser {
  public:
   explicit TemplateParser(const JsonNode& root) : root_(root) {}
@@ -90,6 +90,8 @@ class TemplateParser {
   /// `launches`: null: it has none.
   void check_left(const JsonNode& node, const JsonNode* launches) const;
   void read_work(const JsonNode& node);
+  void read_metrics(const ObjectReader& top);
+  void read_objective(const JsonNode& node);
 
   [[nodiscard]] Expression read_expression(const JsonNode& node, const std::string& what, const Visibility& visibility) const;
   [[nodiscard]] std::vector<Expression> read_dimensions(const JsonNode& node, const std::string& what) const;
@@ -133,6 +135,9 @@ inline constexpr Visibility kLet{"a let", kConstraint.kinds | static_cast<unsign
                                  "types, choices, sizes, parameters, device.* and earlier lets"};
 inline constexpr Visibility kGeometry{"this expression", kLet.kinds | static_cast<unsigned>(NameKind::Index),
                                       "types, choices, sizes, parameters, device.*, lets and the launch's loop index"};
+inline constexpr Visibility kMetric{"a metric",
+                                    kLet.kinds | static_cast<unsigned>(NameKind::Measured) | static_cast<unsigned>(NameKind::Metric),
+                                    "types, choices, sizes, parameters, device.*, lets, time_us, power_w, energy_mj and earlier metrics"};
 inline constexpr Visibility kScalar{"a scalar's value", kChoices | static_cast<unsigned>(NameKind::Size), "types, choices and sizes",
                                     false};
 inline constexpr Visibility kSource{"a source's condition", kChoices | static_cast<unsigned>(NameKind::SourceParameter),

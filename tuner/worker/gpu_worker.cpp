@@ -11,6 +11,8 @@
 
 #include "tuner/base/process.hpp"
 #include "tuner/measure/messages.hpp"
+#include "tuner/spec/metrics.hpp"
+#include "tuner/worker/power_meter.hpp"
 #include "tuner/worker/read_ceiling.hpp"
 
 namespace attune::worker {
@@ -87,6 +89,11 @@ json GpuWorker::prepare(const json& request) {
   auto problem = spec::problem_from_text(request.at("problem"));
   spec::validate(kernel, problem);
   const measure::Policy policy = measure::policy_from_text(request.at("policy"));
+  if (spec::objective_uses_power(kernel) && (!nvml_ || !nvml_->energy_mj()))
+    throw EnvironmentError(
+        fmt::format("failed preparing template \"{}\": its objective needs the energy that the device consumes, which NVML does not tell "
+                    "here (libnvidia-ml.so.1; no MIG instance has it); choose another objective, or another device",
+                    kernel.name));
   problem_ =
       std::make_unique<GpuProblem>(std::move(kernel), std::move(problem), policy.cache, measure::messages::bytes(request.at("reference")),
                                    measure::messages::setup_of(request), *support_);
@@ -179,7 +186,16 @@ measure::VisitReply GpuWorker::visit_configuration(const measure::VisitRequest& 
   const auto wrong = timed_into(reply.verifying_s, [&] { return verifier_->check_timed(prepared.timed(), problem_->data()); });
   if (wrong) return reject(reply, *wrong);
   reply.verified = prepared.verified;
+  // Last: many calls leave nothing in window 0 that could be compared.
+  if (request.power && !reply.screened_out) reply.power = power_of(prepared);
   return reply;
+}
+
+measure::Power GpuWorker::power_of(Prepared& prepared) {
+  const auto power = nvml_ ? PowerMeter(*nvml_, *support_, *timer_).measure(prepared) : std::nullopt;
+  if (!power && spec::objective_uses_power(problem_->kernel()))
+    throw Error("failed measuring the device's power: the driver does not count its energy on");
+  return power.value_or(measure::Power{});
 }
 
 double GpuWorker::may_take_us(const Prepared& prepared, double best_us) {

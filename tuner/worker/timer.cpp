@@ -70,6 +70,11 @@ Timer::Armed Timer::arm_group(Prepared& prepared, int group, double known_us) {
   return {call_us, false};
 }
 
+void Timer::enqueue(Prepared& prepared) {
+  const Batch& batch = prepared.batches.front();
+  policy_.launch == measure::LaunchMode::Stream ? enqueue_batch(prepared, 0, batch.calls) : batch.graph->launch(support_->stream());
+}
+
 double Timer::sample(Prepared& prepared) {
   double slowest_us = 0;
   for (int group = 0; group < problem_->windows().groups; ++group) {

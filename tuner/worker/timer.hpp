@@ -20,6 +20,9 @@ class Timer {
   /// On the group of windows that takes longest; of a configuration that is found hopeless again, on the groups until then.
   /// Units: microseconds per call. Requires: armed. Waits.
   [[nodiscard]] double sample(Prepared& prepared);
+  /// Puts the calls of one sample of the first group of windows on the stream, as they are: nothing is restored, evicted or waited for.
+  /// Requires: armed.
+  void enqueue(Prepared& prepared);
 
  private:
   struct Armed {

@@ -21,6 +21,13 @@ json.dumps(results), get_config_string(best), env["device_name"]'''
         self.assertIsNone(self.told(call(restrictions='["tile > 1", "block_size_x > 32"]', metrics='{"GFLOP/s": lambda p: 5 / p["time"], "power": lambda p: p["nvml_power"]}') + after)["error"])
         self.assertFalse((self.home / "stored.json").exists())
 
+    def test_metrics_and_objectives_are_told_with_what_a_template_has_for_them(self):
+        notes = self.told(call(metrics='{"GFLOP/s": lambda p: 5 / p["time"]}', objective='"GFLOP/s"'))["calls"][0]["notes"]
+        told = "\n".join(notes)
+        self.assertIn('metric GFLOP/s: left out; "metrics" of template.json may say it', told)
+        self.assertIn('objective GFLOP/s: left out; "objective" of template.json may say it', told)
+        self.assertNotIn("objective", "\n".join(self.told(call(objective='"time"'))["calls"][0]["notes"]))
+
     def test_what_scripts_import_is_there_and_does_nothing(self):
         before = '''
 from kernel_tuner.observers import BenchmarkObserver

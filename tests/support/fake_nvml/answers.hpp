@@ -14,6 +14,9 @@ inline constexpr int kNotFound = 6;
 [[nodiscard]] int answer(const char* function, const char* key, unsigned* value);
 [[nodiscard]] int answer(const char* function, const char* key, unsigned long long* value);
 
+/// Of the machine's monotonic clock.
+[[nodiscard]] unsigned long long counts_of_20_ms();
+
 [[nodiscard]] bool is_device(const char* uuid);
 
 }  // namespace attune::fake_nvml

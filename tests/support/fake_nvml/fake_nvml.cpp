@@ -1,5 +1,5 @@
 // A libnvidia-ml.so.1 for tests. The environment says what it answers: ATTUNE_FAKE_NVML is a JSON object with "uuid",
-// "sm_clock_mhz", "reasons", "power_limit_mw", "temperature_c" and "failing" (names of functions that return an error);
+// "sm_clock_mhz", "reasons", "power_limit_mw", "temperature_c", "power_w" and "failing" (names of functions that return an error);
 // ATTUNE_FAKE_NVML_LOG names a file that gets one line a call. Built in three folders: whole, without what newer
 // drivers renamed (FAKE_NVML_FORMER), and without what tells devices apart (FAKE_NVML_BARE).
 #include "tests/support/fake_nvml/answers.hpp"
@@ -30,6 +30,15 @@ int nvmlDeviceGetCurrentClocksEventReasons(void*, unsigned long long* reasons) {
 }
 int nvmlDeviceGetTemperature(void*, int sensor, unsigned* celsius) {
   return sensor == 0 ? answer("nvmlDeviceGetTemperature", "temperature_c", celsius) : kNotSupported;
+}
+#endif
+#ifdef FAKE_NVML_WHOLE
+/// Counts on every 20 ms of real time, by "power_w" watts.
+int nvmlDeviceGetTotalEnergyConsumption(void*, unsigned long long* millijoules) {
+  unsigned watts = 0;
+  const int result = answer("nvmlDeviceGetTotalEnergyConsumption", "power_w", &watts);
+  if (result == kSuccess) *millijoules = 20ULL * watts * counts_of_20_ms();
+  return result;
 }
 #endif
 int nvmlDeviceGetEnforcedPowerLimit(void*, unsigned* milliwatts) {

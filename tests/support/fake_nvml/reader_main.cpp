@@ -20,7 +20,8 @@ int main(int count, char** words) {
     readings.push_back({{"sm_clock_mhz", reading.sm_clock_mhz},
                         {"throttle", reading.throttle},
                         {"power_limit_w", reading.power_limit_w},
-                        {"temperature_c", reading.temperature_c}});
+                        {"temperature_c", reading.temperature_c},
+                        {"energy_mj", nvml->energy_mj().value_or(0)}});
   }
   fmt::print("{}\n", readings.dump());
   return 0;

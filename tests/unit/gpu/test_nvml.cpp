@@ -84,6 +84,20 @@ TEST_CASE("every reason that holds the clocks down is named, settings and idling
   CHECK(throttle_of(0x200 | 0x400) == "board_limit,reliability");
 }
 
+TEST_CASE("the energy counts on with the device's power, and is not there where a library does not tell it") {
+  json told = device();
+  told["power_w"] = 300;
+  Ask ask;
+  ask.readings = 2;
+  const json readings = read(told, ask);
+  CHECK(readings.at(0).at("energy_mj").get<std::uint64_t>() > 0);
+  CHECK(readings.at(0).at("energy_mj").get<std::uint64_t>() % 6000 == 0);  // 300 W for 20 ms
+  CHECK(readings.at(1).at("energy_mj") >= readings.at(0).at("energy_mj"));
+  CHECK(read_once(told, "former").at("energy_mj") == 0);
+  told["failing"] = {"nvmlDeviceGetTotalEnergyConsumption"};
+  CHECK(read_once(told).at("energy_mj") == 0);
+}
+
 TEST_CASE("a reason that only later drivers know is shown by its bit rather than dropped") {
   CHECK(throttle_of(0x4 | 0x1000) == "power_cap,reason_0x1000");
 }

@@ -12,6 +12,7 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params
     call, _, first = capture.take(kernel_name, kernel_source, problem_size, arguments, tune_params, (grid_div_x, grid_div_y, grid_div_z), restrictions, answer, atol,
                                   verify, lang, smem_args, cmem_args, texmem_args, compiler_options, defines, block_size_names)
     call.notes += [f"option {name}: not known, left out" for name in others]
+    call.notes += [f"metric {name}: left out; \"metrics\" of template.json may say it, with time_us / 1000 for the milliseconds of time" for name in metrics or {}]
     times = {"time": 1.0, "times": [1.0] * int(iterations or 1), "compile_time": 0.0, "verification_time": 0.0, "benchmark_time": 0.0, "strategy_time": 0.0,
              "framework_time": 0.0, "timestamp": "1970-01-01 00:00:00+00:00"}
     result = {**first, **times}
@@ -21,6 +22,7 @@ def tune_kernel(kernel_name, kernel_source, problem_size, arguments, tune_params
         except Exception:  # it asks for what only a device tells
             result[name] = 1.0
     wished = objective if isinstance(objective, (list, tuple)) else [objective] if objective else list(objectives or {})
+    call.notes += [f"objective {name}: left out; \"objective\" of template.json may say it" for name in wished if name != "time"]
     for name in wished:
         result.setdefault(name, 1.0)
     return [result], {"device_name": "none", "iterations": iterations, "compiler_options": compiler_options or []}

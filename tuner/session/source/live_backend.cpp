@@ -11,6 +11,7 @@
 #include "tuner/session/source/live_run_off.hpp"
 #include "tuner/session/source/visit_rule.hpp"
 #include "tuner/spec/launch_plan.hpp"
+#include "tuner/spec/metrics.hpp"
 
 namespace attune::session {
 namespace {
@@ -62,6 +63,7 @@ void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Proble
   abandon();
   kernel_ = &kernel;
   problem_ = problem;
+  measures_power_ = spec::uses_power(kernel);
   default_text_ = spec::to_text(kernel, spec::default_configuration(kernel, problem, gpu_->device()));
   visits_made_ = 0;
   recovering_before_s_ = gpu_->recovering_s();
@@ -228,7 +230,9 @@ bool LiveBackend::start_visit(const EntryPtr& entry) {
   request.cubin = entry->compiled->cubin;
   request.verify = entry->visits.empty();
   const double slowdown = best_us_ >= measure::kCostly_us ? sentinel_.slowdown() : 1;
-  request.best_us = entry->visits.empty() ? best_us_ * slowdown : 0;
+  // The slower of two may be the better one where tuning is for something else.
+  request.best_us = entry->visits.empty() && !kernel_->objective ? best_us_ * slowdown : 0;
+  request.power = measures_power_ && entry->visits.empty() && entry != sentinel_entry_;
   request.once = may_let_go_ && request.configuration != default_text_;
   request.max_samples = kVisits.samples;
   if (!gpu_->has_room(request)) return false;
@@ -278,6 +282,7 @@ void LiveBackend::take_visit(measure::VisitReply reply) {
   if (entry->visits.empty()) measurement.verified = reply.verified;
   if (reply.sm_clock_mhz > 0) measurement.sm_clock_mhz = reply.sm_clock_mhz;
   if (!reply.throttle.empty()) measurement.throttle = reply.throttle;
+  if (reply.power.watts > 0) measurement.power = reply.power;
   measurement.outcome = reply.outcome;
   measurement.detail = reply.detail;
   if (reply.outcome != measure::Outcome::Ok) {
@@ -290,7 +295,8 @@ void LiveBackend::take_visit(measure::VisitReply reply) {
   measurement.timing = measure::summarise(entry->visits, entry->calls_per_sample);
   measurement.stage = reply.screened_out ? measure::Stage::Screened : measure::Stage::Measured;
   if (best_us_ <= 0 || measurement.timing.median_us < best_us_) best_us_ = measurement.timing.median_us;
-  if (reply.screened_out || kVisits.is_enough(measurement.timing, best_us_)) {
+  const double compared_us = kernel_->objective ? measurement.timing.median_us : best_us_;
+  if (reply.screened_out || kVisits.is_enough(measurement.timing, compared_us)) {
     settle(entry);
   } else {
     entry->due = visits_made_ + kVisits.spacing;

@@ -121,6 +121,7 @@ class LiveBackend : public Backend {
   SearchEnd end_;  ///< by the budget
   std::optional<CompilePatience> patience_;
   bool may_let_go_ = false;
+  bool measures_power_ = false;  ///< some metric, or the objective, needs it
   double read_ceiling_ = -1;
 };
 

@@ -53,6 +53,8 @@ void check_best_detail(const json& detail) {
   check("work_bytes", "a number", [](const json& value) { return value.is_number(); });
   check("work_operations", "a count",
         [](const json& value) { return value.is_number_unsigned() && value.get<std::uint64_t>() <= INT64_MAX; });
+  check("metrics", "an object", [](const json& value) { return value.is_object(); });
+  check("objective", "an object", [](const json& value) { return value.is_object(); });
   check("rounds", "a count", [](const json& value) { return value.is_number_unsigned(); });
   check("rounds_per_epoch", "a count", [](const json& value) { return value.is_number_unsigned(); });
   check("asked", "a list of texts", texts);

@@ -11,7 +11,7 @@ namespace attune::session {
 namespace {
 
 bool qualifies(const Candidate& candidate) {
-  return candidate.outcome == measure::Outcome::Ok && candidate.may_win && candidate.median_us > 0 &&
+  return candidate.outcome == measure::Outcome::Ok && candidate.may_win && candidate.cost > 0 &&
          candidate.stage != measure::Stage::Screened && candidate.stage != measure::Stage::None;
 }
 
@@ -92,12 +92,11 @@ std::vector<std::string> choose_finalists(std::vector<Candidate> candidates, con
     if (runs) running.push_back(name);
   }
   std::erase_if(candidates, [](const Candidate& candidate) { return !qualifies(candidate); });
-  std::sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-    return std::tie(a.median_us, a.configuration) < std::tie(b.median_us, b.configuration);
-  });
+  std::sort(candidates.begin(), candidates.end(),
+            [](const Candidate& a, const Candidate& b) { return std::tie(a.cost, a.configuration) < std::tie(b.cost, b.configuration); });
   std::vector<std::string> chosen;
   for (const auto& candidate : candidates) {
-    const bool close = candidate.median_us <= rule.ratio * candidates.front().median_us;
+    const bool close = candidate.cost <= rule.ratio * candidates.front().cost;
     if (chosen.size() >= rule.most || (!close && chosen.size() >= rule.fewest)) break;
     chosen.push_back(candidate.configuration);
   }

@@ -14,7 +14,7 @@ struct Candidate {
   measure::Outcome outcome = measure::Outcome::Ok;
   measure::Stage stage = measure::Stage::None;
   bool may_win = false;  ///< as Known::may_win
-  double median_us = 0;
+  double cost = 0;       ///< as Known::cost
 };
 
 /// How many run off: everybody whose median of the search lies within `ratio` of the best, but at least `fewest` and at most

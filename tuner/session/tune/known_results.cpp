@@ -33,7 +33,7 @@ void KnownResults::load() {
       return;
     }
     // It has the same template hash and problem, so it is in the space; a damaged one was left out by the database.
-    if (const auto ordinal = context_.find(row.configuration)) memory_.remember(*ordinal, to_measurement(row));
+    if (const auto ordinal = context_.find(row.configuration)) remember(*ordinal, to_measurement(row));
   });
   if (foreign > 0) {
     context_.observer.notice(
@@ -53,7 +53,12 @@ void KnownResults::keep(space::Ordinal ordinal, const Measurement& measurement) 
     context_.database.replace(row);
   else
     context_.database.put(row);
-  memory_.remember(ordinal, measurement);
+  remember(ordinal, measurement);
+}
+
+void KnownResults::remember(space::Ordinal ordinal, const Measurement& measurement) {
+  const bool worked = measurement.outcome == Outcome::Ok && measurement.timing.median_us > 0;
+  memory_.remember(ordinal, measurement, worked ? context_.cost(measurement, measurement.timing.median_us) : 0);
 }
 
 void KnownResults::keep_failure(space::Ordinal ordinal, Outcome outcome, const std::string& detail) {
@@ -67,7 +72,7 @@ void KnownResults::keep_failure(space::Ordinal ordinal, Outcome outcome, const s
     if (named != ordinal && !memory_[named].decided) continue;
     measurement.configuration = context_.text(named);
     context_.database.replace(to_row(context_.rows, measurement));
-    memory_.remember(named, measurement);
+    remember(named, measurement);
   }
 }
 

@@ -33,6 +33,7 @@ class KnownResults {
 
  private:
   [[nodiscard]] bool answers_here(const db::RecordRow& row, std::uint64_t& foreign, std::uint64_t& of_other_memory) const;
+  void remember(space::Ordinal ordinal, const measure::Measurement& measurement);
   [[nodiscard]] db::RecordRow stored_row(const std::string& configuration) const;
 
   ProblemContext& context_;

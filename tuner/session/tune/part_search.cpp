@@ -233,7 +233,7 @@ void PartSearch::accept(const Measurement& measurement) {
 }
 
 void PartSearch::report(space::Ordinal part, const Known& known) {
-  timed([&] { strategy_->report(part, known.outcome == Outcome::Ok ? std::optional(known.median_us) : std::nullopt); });
+  timed([&] { strategy_->report(part, known.outcome == Outcome::Ok ? std::optional(known.cost) : std::nullopt); });
 }
 
 /// Reports a proposal that has the launches of another: at once where that one is decided, else as soon as it is.
@@ -256,7 +256,9 @@ void PartSearch::note_outcome(const Pending& place) {
     return;
   }
   if (known.stage == measure::Stage::Screened) return;
-  if (best_us_ <= 0 || known.median_us < best_us_) best_us_ = known.median_us;
+  if (best_cost_ > 0 && known.cost >= best_cost_) return;
+  best_cost_ = known.cost;
+  best_us_ = time_of(context_.kernel, known);
 }
 
 /// Whether the last tenth of what is allowed begins.
@@ -312,7 +314,7 @@ void PartSearch::for_each(const std::function<void(const spec::Configuration&, c
 
 void PartSearch::describe(bool complete) {
   part_.complete = complete;
-  std::optional<space::Ordinal> fastest;
+  std::optional<space::Ordinal> best;
   part_.failed = 0;  // counted anew: those of earlier runs too
   for (space::Ordinal i = 0; i < space().size(); ++i) {
     const auto as = decided_as(i);
@@ -320,10 +322,10 @@ void PartSearch::describe(bool complete) {
     const Known& known = known_[*as];
     ++part_.decided;
     part_.failed += known.outcome == Outcome::Ok ? 0 : 1;
-    if (known.outcome != Outcome::Ok || !known.may_win || known.median_us <= 0) continue;
-    if (!fastest || known.median_us < known_[*fastest].median_us) fastest = as;
+    if (known.outcome != Outcome::Ok || !known.may_win || known.cost <= 0) continue;
+    if (!best || known.cost < known_[*best].cost) best = as;
   }
-  if (fastest) part_.fastest = known_.stored(context_.text(*fastest));
+  if (best) part_.best = known_.stored(context_.text(*best));
 }
 
 void PartSearch::report_progress() const {

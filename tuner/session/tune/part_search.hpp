@@ -29,11 +29,11 @@ struct SearchedPart {
   std::uint64_t size = 0;     ///< configurations that satisfy its conditions
   std::uint64_t decided = 0;  ///< of them, those that have an outcome by now
   std::uint64_t failed = 0;
-  std::uint64_t measured = 0;                   ///< by this search
-  std::uint64_t reused = 0;                     ///< proposals that were known
-  bool complete = false;                        ///< the strategy or the budget had no more
-  std::string emptied_by;                       ///< the condition that left nothing, when size is 0
-  std::optional<measure::Measurement> fastest;  ///< verified; perhaps only screened, that is, of few samples
+  std::uint64_t measured = 0;                ///< by this search
+  std::uint64_t reused = 0;                  ///< proposals that were known
+  bool complete = false;                     ///< the strategy or the budget had no more
+  std::string emptied_by;                    ///< the condition that left nothing, when size is 0
+  std::optional<measure::Measurement> best;  ///< verified; perhaps only screened, that is, of few samples
 };
 
 /// One search: the strategy proposes, the backend measures what is not known, the results are kept.
@@ -111,7 +111,7 @@ class PartSearch {
   std::uint64_t limit_ = 0;
   std::uint64_t proposed_ = 0;
   std::uint64_t evaluations_before_;
-  double best_us_ = 0;
+  double best_cost_ = 0, best_us_ = 0;
   std::unordered_map<std::string, Pending> pending_;
   std::unordered_map<space::Ordinal, std::vector<space::Ordinal>> waiting_;  ///< proposed, for another of the same launches
   std::vector<double> expected_gains_;                                       ///< by proposal, of those of which the strategy says it

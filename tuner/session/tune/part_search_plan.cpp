@@ -55,7 +55,8 @@ void PartSearch::learn_from_others(search::StrategyOptions& options) const {
   }
   // Reading and fitting them takes time, of a command that is repeated for nothing.
   const bool may_be_left = known_.memory().decided().size() < limit_;
-  if (search::expects(options.kind) && may_be_left) options.hints = former_measurements(context_, space());
+  // They are times, which say little where tuning is for something else.
+  if (search::expects(options.kind) && may_be_left && !context_.kernel.objective) options.hints = former_measurements(context_, space());
   // With a device of its own, since it is asked in the strategy's thread.
   options.promise = [this, device = context_.backend.device()](space::Ordinal part) {
     return launch_promise(context_.kernel, context_.problem, space().at(part), device);

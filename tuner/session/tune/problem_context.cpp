@@ -1,6 +1,7 @@
 #include "tuner/session/tune/problem_context.hpp"
 
 #include "tuner/session/tune/renewal.hpp"
+#include "tuner/spec/metrics.hpp"
 
 namespace attune::session {
 
@@ -29,6 +30,18 @@ Backend& ProblemContext::prepared_backend() {
 
 std::optional<space::Ordinal> ProblemContext::find(const std::string& configuration) const {
   return space.find(spec::configuration_from_text(kernel, configuration));
+}
+
+double ProblemContext::cost(const measure::Measurement& measurement, double time_us) const {
+  if (!kernel.objective) return time_us;
+  const auto configuration = spec::configuration_from_text(kernel, measurement.configuration);
+  return spec::cost_of(kernel, spec::make_scope(kernel, problem, configuration, backend.device()), {time_us, measurement.power.watts});
+}
+
+std::map<std::string, double> ProblemContext::metrics(const measure::Measurement& measurement, double time_us) const {
+  if (kernel.metrics.empty()) return {};
+  const auto configuration = spec::configuration_from_text(kernel, measurement.configuration);
+  return spec::metrics_of(kernel, spec::make_scope(kernel, problem, configuration, backend.device()), {time_us, measurement.power.watts});
 }
 
 bool ProblemContext::is_outdated(const std::string& driver, const std::string& nvrtc) const {

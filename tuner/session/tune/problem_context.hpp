@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <string>
 
 #include "db/database.hpp"
@@ -42,6 +43,11 @@ class ProblemContext {
   /// Nothing where the space has no such configuration. Throws: UsageError where it names a parameter or a value that this version of the
   /// template does not declare.
   [[nodiscard]] std::optional<space::Ordinal> find(const std::string& configuration) const;
+
+  /// What the search makes small of a configuration whose call takes so long. Throws: SpecError (spec::cost_of).
+  [[nodiscard]] double cost(const measure::Measurement& measurement, double time_us) const;
+  /// The values of the template's metrics at such a time (spec::metrics_of).
+  [[nodiscard]] std::map<std::string, double> metrics(const measure::Measurement& measurement, double time_us) const;
 
   /// Whether measurements are made here, on a GPU, and do not come from a recording.
   [[nodiscard]] bool is_live() const { return rows.origin == "measured"; }

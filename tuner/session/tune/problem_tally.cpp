@@ -38,13 +38,13 @@ void ProblemTally::decided(space::Ordinal ordinal) {
     if (first) count_failure(ordinal);
     return;
   }
-  if (known.stage == measure::Stage::Screened || (best_us_ > 0 && known.median_us >= best_us_)) return;
-  best_us_ = known.median_us;
-  convergence_.push_back({evaluations_, elapsed_s(), best_us_});
+  if (known.stage == measure::Stage::Screened || (best_cost_ > 0 && known.cost >= best_cost_)) return;
+  best_cost_ = known.cost;
+  convergence_.push_back({evaluations_, elapsed_s(), time_of(context_.kernel, known), best_cost_});
 }
 
 std::uint64_t ProblemTally::best_found_at(double share) const {
-  const auto close = [&](const Point& point) { return point.best_us <= best_us_ * (1 + share); };
+  const auto close = [&](const Point& point) { return point.cost <= best_cost_ * (1 + share); };
   const auto found = std::find_if(convergence_.begin(), convergence_.end(), close);
   return found == convergence_.end() ? 0 : found->evaluations;
 }
@@ -69,12 +69,12 @@ void ProblemTally::account(const Utilisation& of_backend) {
 
 void ProblemTally::finish() {
   result.elapsed_s = elapsed_s();
-  if (!convergence_.empty()) convergence_.push_back({evaluations_, result.elapsed_s, best_us_});
+  if (!convergence_.empty()) convergence_.push_back({evaluations_, result.elapsed_s, convergence_.back().time_us, best_cost_});
 }
 
 nlohmann::json ProblemTally::convergence() const {
   auto points = nlohmann::json::array();
-  for (const auto& point : convergence_) points.push_back({point.evaluations, point.elapsed_s, point.best_us});
+  for (const auto& point : convergence_) points.push_back({point.evaluations, point.elapsed_s, point.time_us});
   return points;
 }
 

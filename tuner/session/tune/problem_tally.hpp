@@ -42,7 +42,7 @@ class ProblemTally {
   void account(const Utilisation& of_backend);
   /// Stops the clock.
   void finish();
-  /// [[evaluations, seconds, best so far in microseconds], ...]
+  /// [[evaluations, seconds, microseconds of the best so far], ...]
   [[nodiscard]] nlohmann::json convergence() const;
 
   /// What the searches and the choice of the winner came to; each writes what it finds out.
@@ -52,7 +52,8 @@ class ProblemTally {
   struct Point {
     std::uint64_t evaluations;
     double elapsed_s;
-    double best_us;
+    double time_us;  ///< of the best so far
+    double cost;     ///< likewise
   };
   [[nodiscard]] double elapsed_s() const;
 
@@ -61,7 +62,7 @@ class ProblemTally {
   std::vector<bool> noted_;  ///< by ordinal of the whole space: counted in `result`
   std::uint64_t evaluations_ = 0;
   std::vector<Point> convergence_;
-  double best_us_ = 0;
+  double best_cost_ = 0;
   Clock::time_point start_ = Clock::now();
   std::optional<Clock::time_point> first_submit_;
   double searching_s_ = 0;

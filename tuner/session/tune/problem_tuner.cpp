@@ -104,9 +104,9 @@ void ProblemTuner::keep_restricted_best() {
   if (context_.request.where.empty()) return;
   const SearchedPart& part = search_->part();
   auto& restricted = tally_.result.restricted.emplace(ProblemResult::Restricted{part.size, "", 0});
-  if (!part.fastest) return;
-  restricted.configuration = part.fastest->configuration;
-  restricted.median_us = part.fastest->timing.median_us;
+  if (!part.best) return;
+  restricted.configuration = part.best->configuration;
+  restricted.median_us = part.best->timing.median_us;
 }
 
 void ProblemTuner::add_engine_figures(json& summary) const {

@@ -6,25 +6,26 @@
 
 namespace attune::session {
 
-void SearchMemory::remember(space::Ordinal ordinal, const measure::Measurement& measurement) {
+void SearchMemory::remember(space::Ordinal ordinal, const measure::Measurement& measurement, double cost) {
   const auto& timing = measurement.timing;
   if (!known_[ordinal].decided) decided_.push_back(ordinal);
-  known_[ordinal] = {static_cast<float>(timing.low_us),
-                     static_cast<float>(timing.high_us),
-                     timing.median_us,
+  const double relative = timing.median_us > 0 ? cost / timing.median_us : 1;  // the interval's ends are close to the median
+  known_[ordinal] = {static_cast<float>(timing.low_us * relative),
+                     static_cast<float>(timing.high_us * relative),
+                     cost,
+                     static_cast<float>(timing.median_us),
                      measurement.outcome,
                      measurement.stage,
                      measurement.verified || !verifiable_,
                      true};
 }
 
-std::vector<space::Ordinal> SearchMemory::fastest() const {
+std::vector<space::Ordinal> SearchMemory::best() const {
   std::vector<space::Ordinal> found;
   for (const space::Ordinal ordinal : decided_) {
     if (known_[ordinal].measured() && known_[ordinal].may_win) found.push_back(ordinal);
   }
-  std::sort(found.begin(), found.end(),
-            [&](auto a, auto b) { return std::tie(known_[a].median_us, a) < std::tie(known_[b].median_us, b); });
+  std::sort(found.begin(), found.end(), [&](auto a, auto b) { return std::tie(known_[a].cost, a) < std::tie(known_[b].cost, b); });
   return found;
 }
 
@@ -33,11 +34,10 @@ bool SearchMemory::best_is_apart(const std::function<bool(space::Ordinal)>& coun
   for (const space::Ordinal ordinal : decided_) {
     if (known_[ordinal].measured() && counts(ordinal)) measured.push_back(&known_[ordinal]);
   }
-  const auto best =
-      std::min_element(measured.begin(), measured.end(), [](const Known* a, const Known* b) { return a->median_us < b->median_us; });
+  const auto best = std::min_element(measured.begin(), measured.end(), [](const Known* a, const Known* b) { return a->cost < b->cost; });
   if (best == measured.end()) return false;
   return std::none_of(measured.begin(), measured.end(),
-                      [&](const Known* known) { return known != *best && known->low_us <= (*best)->high_us; });
+                      [&](const Known* known) { return known != *best && known->low_cost <= (*best)->high_cost; });
 }
 
 std::uint64_t SearchMemory::working() const {
@@ -54,7 +54,7 @@ std::vector<Candidate> candidates_of(const SearchMemory& memory, const spec::Ker
     const space::Ordinal named = launches.canonical(ordinal);
     if (seen.insert(named).second) close.push_back(memory[named].measured() && memory[named].may_win ? named : ordinal);
   };
-  for (const auto ordinal : memory.fastest()) {
+  for (const auto ordinal : memory.best()) {
     if (close.size() == most) break;
     add(ordinal);
   }
@@ -64,7 +64,7 @@ std::vector<Candidate> candidates_of(const SearchMemory& memory, const spec::Ker
   for (const auto ordinal : close) {
     const Known& known = memory[ordinal];
     if (!known.decided) continue;
-    candidates.push_back({spec::to_text(kernel, space.at(ordinal)), known.outcome, known.stage, known.may_win, known.median_us});
+    candidates.push_back({spec::to_text(kernel, space.at(ordinal)), known.outcome, known.stage, known.may_win, known.cost});
   }
   return candidates;
 }

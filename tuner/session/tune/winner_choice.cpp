@@ -10,6 +10,7 @@
 #include "tuner/base/json.hpp"
 #include "tuner/session/tune/finalists.hpp"
 #include "tuner/session/tune/former_winners.hpp"
+#include "tuner/session/tune/objective.hpp"
 
 namespace attune::session {
 namespace {
@@ -86,9 +87,9 @@ std::vector<std::string> WinnerChoice::finalists_by(const FinalistRule& rule, co
 std::size_t WinnerChoice::most_in_time() const {
   constexpr double kLoad_s = 0.005, kShortestBatch_us = 1000, kProbes = 3;  // of an epoch, beside its rounds
   if (!run_off_s_) return std::numeric_limits<std::size_t>::max();
-  const auto fastest = known_.memory().fastest();
-  if (fastest.empty()) return std::numeric_limits<std::size_t>::max();
-  const double batch_us = std::max(kShortestBatch_us, known_[fastest.front()].median_us);
+  const auto best = known_.memory().best();
+  if (best.empty()) return std::numeric_limits<std::size_t>::max();
+  const double batch_us = std::max(kShortestBatch_us, time_of(context_.kernel, known_[best.front()]));
   const double epoch_s = kLoad_s + (context_.request.race.rounds + kProbes) * batch_us / 1e6;
   return std::max(std::size_t{2}, static_cast<std::size_t>(*run_off_s_ / (Race::kEarly * epoch_s)));
 }
@@ -121,13 +122,13 @@ bool WinnerChoice::decided_before(const std::vector<std::string>& asked) {
 /// of a configuration that the part does not hold, and stays while it is the faster one.
 bool WinnerChoice::better_is_known(const db::BestRow& best) {
   auto previous = context_.database.best_of(context_.query);
-  if (!previous || previous->median_us > best.median_us || !context_.of_this_memory(previous->detail_json)) return false;
+  if (!previous || cost_of_row(*previous) > cost_of_row(best) || !context_.of_this_memory(previous->detail_json)) return false;
   const auto ordinal = context_.find(previous->configuration);
   if (ordinal && known_[*ordinal].decided) return false;
   context_.observer.notice(
-      fmt::format("the stored best of {} ({:.3f} us) stays: it is faster than what was found under these conditions ({:.3f} us), and "
+      fmt::format("the stored best of {} ({:.3f} us) stays: it is {} than what was found under these conditions ({:.3f} us), and "
                   "nothing here has measured it",
-                  context_.name(), previous->median_us, best.median_us));
+                  context_.name(), previous->median_us, context_.kernel.objective ? "better" : "faster", best.median_us));
   tally_.result.best = std::move(previous);
   return true;
 }
@@ -163,6 +164,11 @@ std::optional<RunOffSamples> WinnerChoice::run_off(const std::vector<std::string
   std::vector<spec::Configuration> configurations;
   for (const auto& finalist : finalists) configurations.push_back(spec::configuration_from_text(context_.kernel, finalist));
   Race::Options race = context_.request.race;
+  // Their times are compared where something else counts: nobody leaves for being slower, so that the epochs are the fewest that decide.
+  if (context_.kernel.objective) {
+    race.all_stay = true;
+    race.most = std::min(race.most, race.fewest);
+  }
   if (run_off_s_ && !end) end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*run_off_s_));
   race.until = end;
   auto samples = context_.prepared_backend().run_off(configurations, race, context_.request.seed);
@@ -191,13 +197,15 @@ void WinnerChoice::store(const RunOffSamples& samples, const std::vector<std::st
   std::vector<Measurement> resources;
   for (const auto& configuration : samples.configurations) resources.push_back(known_.stored(configuration));
   const std::string standard = known_.default_name();
-  const Decided decided = decide(samples, resources, standard);
+  const Decided decided =
+      context_.kernel.objective ? decide_by_objective(context_, samples, resources, standard) : decide(samples, resources, standard);
   // What a stopped run has not compiled is not compiled now, nor does a backend that has not prepared the problem know its code.
   const bool no_code = context_.is_live() && (!context_.is_prepared() || context_.observer.interrupted());
   const auto code =
       no_code ? std::nullopt
               : context_.backend.code(spec::configuration_from_text(context_.kernel, decided.placed[decided.winner].configuration));
   db::BestRow best = to_best_row(context_.rows, decided, samples, tally_.result.work, code, standard, asked);
+  add_metrics(context_, decided, resources, standard, best);
   if ((of_a_part && better_is_known(best)) || keeps_outdated()) return;
   db::Database::Batch batch(context_.database);
   if (ran_off) {

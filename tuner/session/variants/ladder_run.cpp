@@ -114,13 +114,13 @@ class Climb {
     result.failed = part.failed;
     result.measured = part.measured;
     result.emptied_by = part.emptied_by;
-    if (part.fastest) {
-      result.configuration = part.fastest->configuration;
+    if (part.best) {
+      result.configuration = part.best->configuration;
       result.launches = tuner_.name_of_launches(result.configuration);
-      result.median_us = part.fastest->timing.median_us;
-      result.low_us = part.fastest->timing.low_us;
-      result.high_us = part.fastest->timing.high_us;
-      result.screened = part.fastest->stage == measure::Stage::Screened;
+      result.median_us = part.best->timing.median_us;
+      result.low_us = part.best->timing.low_us;
+      result.high_us = part.best->timing.high_us;
+      result.screened = part.best->stage == measure::Stage::Screened;
       result.tables = tabulate();
     }
     return result;
@@ -133,9 +133,10 @@ class Climb {
       const auto parameter = static_cast<std::size_t>(kernel_.parameter(name) - kernel_.parameters.data());
       std::map<std::uint16_t, std::pair<double, spec::Configuration>> fastest;  // by value index
       tuner_.last_search().for_each([&](const spec::Configuration& configuration, const Known& known) {
-        if (known.outcome != measure::Outcome::Ok || !known.may_win || known.median_us <= 0) return;
-        const auto [at, fresh] = fastest.try_emplace(configuration.index[parameter], known.median_us, configuration);
-        if (!fresh && known.median_us < at->second.first) at->second = {known.median_us, configuration};
+        if (known.outcome != measure::Outcome::Ok || !known.may_win || known.cost <= 0) return;
+        const double time_us = time_of(kernel_, known);
+        const auto [at, fresh] = fastest.try_emplace(configuration.index[parameter], time_us, configuration);
+        if (!fresh && time_us < at->second.first) at->second = {time_us, configuration};
       });
       tables.emplace_back();
       for (const auto& [index, found] : fastest) {
