@@ -90,10 +90,8 @@ json GpuWorker::prepare(const json& request) {
   spec::validate(kernel, problem);
   const measure::Policy policy = measure::policy_from_text(request.at("policy"));
   if (spec::objective_uses_power(kernel) && (!nvml_ || !nvml_->energy_mj()))
-    throw EnvironmentError(
-        fmt::format("failed preparing template \"{}\": its objective needs the energy that the device consumes, which NVML does not tell "
-                    "here (libnvidia-ml.so.1; no MIG instance has it); choose another objective, or another device",
-                    kernel.name));
+    throw EnvironmentError("failed preparing template \"" + kernel.name + "\": its objective needs the energy that the device consumes, " +
+                           "which NVML does not tell here (libnvidia-ml.so.1; no MIG instance has it); choose another objective or device");
   problem_ =
       std::make_unique<GpuProblem>(std::move(kernel), std::move(problem), policy.cache, measure::messages::bytes(request.at("reference")),
                                    measure::messages::setup_of(request), *support_);
