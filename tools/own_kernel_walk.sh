@@ -18,8 +18,10 @@ show() {
 }
 
 show attune template init saxpy.cu --reference saxpy_plain -o saxpy
-show attune template check saxpy/ --sample 10
-[[ ${2:-} == --until-tuning ]] && exit 0
+if [[ ${2:-} == --until-tuning ]]; then
+  show attune template check saxpy/ --sample 10
+  exit 0
+fi
 show attune tune saxpy/ --n 2^24 --budget 10s
 echo "\$ ./own_kernel"
 "$build/examples/own_kernel/own_kernel"

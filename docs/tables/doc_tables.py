@@ -42,7 +42,7 @@ MADE_BY = (
     reduce_tables.reduce_vs_cub, reduce_tables.reduce_ratios, reduce_tables.reproducible_cost, reduce_tables.read_ceiling,
     histogram_tables.histogram_vs_cub, histogram_tables.histogram_ratios,
     dispatch_tables.dispatch_random, dispatch_tables.ragged_sizes, dispatch_tables.dispatch_overhead,
-    tuning_tables.search_quality, tuning_tables.renewal, tuning_tables.tune_reduce, tuning_tables.tuning_rate, tuning_tables.winner_repeat,
+    tuning_tables.search_quality, tuning_tables.renewal, tuning_tables.own_kernel, tuning_tables.tune_reduce, tuning_tables.tuning_rate, tuning_tables.winner_repeat,
     tuning_tables.large_search_repeats, tuning_tables.large_search_repeats_again, tuning_tables.large_search_finalists, again_tables.vs_cub_again,
     ladder_tables.ladder_rungs, ladder_tables.rules_of_thumb, histogram_ladder_tables.histogram_ladder, histogram_ladder_tables.histogram_rules,
     transpose_tables.transpose_vs_copy, costly_tables.costly_kernels, peers_tables.peers,

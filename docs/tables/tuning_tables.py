@@ -58,6 +58,10 @@ def renewal(root):
     return text.rstrip("\n") + "\n" if text else "Not recorded yet.\n"
 
 
+def own_kernel(root):
+    return captured(root, "own_kernel")
+
+
 def tune_reduce(root):
     return captured(root, "tune_reduce")
 
