@@ -228,4 +228,57 @@ TEST_CASE_FIXTURE(ReferenceLab, "a planted row that is no factor of the elements
   }
 }
 
+namespace {
+
+/// A template that compares nothing, with one input of `count` elements.
+spec::KernelTemplate filled_template(const std::string& fill, const std::string& count = "n") {
+  return spec::KernelTemplate::parse(replaced(replaced(R"json({
+    "attune": 1, "name": "filled", "sources": ["k.cu"], "problem": {"n": {"size": {"min": 0}}}, "parameters": {},
+    "buffers": {"in": {"type": "i32", "count": "COUNT", "fill": FILL}, "out": {"type": "f32", "count": 1, "output": true}},
+    "launches": [{"kernel": "k", "grid": 1, "block": 32, "args": ["in", "out"]}], "reference": "none"})json",
+                                                       "COUNT", count),
+                                              "FILL", fill),
+                                     {{"k.cu", ""}}, "template.json");
+}
+
+std::vector<std::string> labels(verify::ProblemData& data) {
+  std::vector<std::string> found;
+  for (const auto& which : data.cases()) found.push_back(which.plan.label);
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE_FIXTURE(ReferenceLab, "where every input is stated there is one data set, and two where one is random") {
+  const spec::Problem problem{{}, {{"n", 1000}}};
+  for (const auto& [fill, sets] : {std::pair{R"({"value": -2})", 1}, std::pair{R"("index")", 1}, std::pair{R"("uniform")", 2}}) {
+    CAPTURE(fill);
+    const auto kernel = filled_template(fill);
+    verify::ProblemData data(kernel, problem, "", support);
+    CHECK(data.uses(data.asked(), kRandom));
+    CHECK(data.uses(data.asked(), verify::kIntegers) == (sets == 2));
+  }
+}
+
+TEST_CASE_FIXTURE(ReferenceLab, "a size of verifying that a fill cannot have is left out, and the asked one is an error") {
+  using Labels = std::vector<std::string>;
+  const spec::Problem problem{{}, {{"n", 1000}}}, none{{}, {{"n", 0}}};
+  const auto possible = filled_template(R"({"range": [0, "n"]})"), one_more = filled_template(R"({"range": [0, "n"]})", "n + 1");
+  verify::ProblemData all(possible, problem, "", support), but_empty(one_more, problem, "", support);
+  CHECK(labels(all) == Labels{"the asked size", "a ragged size", "a misaligned input", "no elements"});
+  CHECK(labels(but_empty) == Labels{"the asked size", "a ragged size", "a misaligned input"});
+  CHECK_THROWS_AS(verify::ProblemData(one_more, none, "", support), SpecError);
+  verify::ProblemData empty(possible, none, "", support);
+  empty.allocate(1);
+}
+
+TEST_CASE_FIXTURE(ReferenceLab, "a negative number fills an input as it is") {
+  const spec::Problem problem{{}, {{"n", 3}}};
+  const auto negative = filled_template(R"({"value": -2})");
+  Laid laid{negative, problem, nullptr};
+  laid.data = std::make_unique<verify::ProblemData>(laid.kernel, laid.problem, "", support);
+  laid.data->allocate(1);
+  CHECK(input(laid, 0, kRandom) == Bits(3, 0xFFFFFFFEU));
+}
+
 }  // namespace test_device_answers
