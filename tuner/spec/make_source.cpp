@@ -4,6 +4,8 @@
 #include <set>
 
 #include "tuner/spec/code_axis.hpp"
+#include "tuner/spec/header_lines.hpp"
+#include "tuner/spec/host_headers.hpp"
 #include "tuner/spec/includes.hpp"
 #include "tuner/spec/kernel_name.hpp"
 #include "tuner/spec/launch_plan.hpp"
@@ -13,18 +15,30 @@ namespace attune::spec {
 namespace {
 
 /// The lines that a compiler may read once for many sources: CUDA's headers, each once. NVRTC precompiles what stands
-/// before the pragma, and only where no #line stands before it.
+/// before the pragma, and only where no #line stands before it. What takes the place of the host's headers comes behind: it is short,
+/// and declarations would end what can be precompiled.
 class Headers {
  public:
   void add(std::string_view header) {
-    const auto [line, fresh] = known_.insert(fmt::format("#include {}\n", header));
-    if (fresh) lines_ += *line;
+    if (is_replaced(header)) {
+      const HeaderReplacement replacement = replacement_of(header);
+      for (const std::string_view one : replacement.includes) add(one);
+      add_once(replacement.declarations, declarations_);
+    } else {
+      add_once(fmt::format("#include {}\n", header), lines_);
+    }
   }
-  [[nodiscard]] std::string text() const { return lines_.empty() ? lines_ : lines_ + "#pragma nv_hdrstop\n"; }
+  [[nodiscard]] std::string text() const { return (lines_.empty() ? lines_ : lines_ + "#pragma nv_hdrstop\n") + declarations_; }
 
  private:
+  void add_once(std::string text, std::string& all) {
+    const auto [line, fresh] = known_.insert(std::move(text));
+    if (fresh) all += *line;
+  }
+
   std::set<std::string> known_;
   std::string lines_;
+  std::string declarations_;
 };
 
 /// Collects what follows the headers: types, then macros.
@@ -77,7 +91,7 @@ class Prelude {
 
 /// Moves `#include <...>` lines at the beginning of a file, before anything but comments and blank lines, to the
 /// headers, and leaves blank lines in their places: every other line keeps its number. Includes behind a condition or a
-/// definition may depend on it and stay where they are.
+/// definition may depend on it and stay where they are, and so does what will not compile: the compiler names its place.
 std::string move_leading_includes(const std::string& file, Headers& headers) {
   constexpr std::string_view kSpace = " \t\r\n\f\v";
   constexpr std::string_view kBlank = " \t";
@@ -96,9 +110,13 @@ std::string move_leading_includes(const std::string& file, Headers& headers) {
       const std::size_t close = file.find('>', at);
       if (open == std::string::npos || file[open] != '<' || close == std::string::npos) break;
       if (std::string_view(file).substr(at, close - at).find('\n') != std::string_view::npos) break;
-      headers.add(std::string_view(file).substr(open, close + 1 - open));
-      left.append(file, copied, at - copied);
-      copied = at = close + 1;
+      const std::string_view header = std::string_view(file).substr(open, close + 1 - open);
+      if (!is_host_code(header)) {
+        headers.add(header);
+        left.append(file, copied, at - copied);
+        copied = close + 1;
+      }
+      at = close + 1;
     }
     if (at == std::string::npos) break;
   }
@@ -137,7 +155,7 @@ std::string make_source(const KernelTemplate& kernel, const Problem& problem, co
   for (const SourceSpec& file : kernel.sources) {
     if (file.condition && !file.condition->truth(scope)) continue;
     const std::string text = kernel.includes_files ? with_includes(kernel, file.file, directives) : kernel.files.at(file.file);
-    files += fmt::format("#line 1 {}\n{}\n", quoted_file(file.file), move_leading_includes(text, headers));
+    files += with_replaced_headers(fmt::format("#line 1 {}\n{}\n", quoted_file(file.file), move_leading_includes(text, headers)));
   }
   if (files.empty()) {
     throw SpecError(kernel.spec_path, 0, 0,
