@@ -58,17 +58,6 @@ spec::Problem default_problem(const spec::KernelTemplate& kernel, const spec::De
   return problem_of_size(kernel, std::int64_t{1} << 10);
 }
 
-constexpr const char* kHostCode =
-    "<cub/cub.cuh>, CUB's device headers and Thrust are host code, which NVRTC does not compile; include the block and warp headers\n"
-    "  that the code uses, e.g. <cub/block/block_reduce.cuh>";
-
-bool includes_host_code(const std::string& source) {
-  for (const char* header : {"<cub/cub.cuh>", "<cub/device/", "<thrust/"}) {
-    if (source.find(header) != std::string::npos) return true;
-  }
-  return false;
-}
-
 /// Throws: SpecError when a launch names a kernel that the compiled sources do not have.
 void check_kernel_names(const spec::KernelTemplate& kernel, const std::vector<spec::StepSpec>& steps, const spec::LaunchPlan& plan,
                         const compile::CompileResult& compiled) {
@@ -130,7 +119,6 @@ struct CheckedProblem {
   bool default_valid = false;
   std::string unbound;  ///< why the default's launches cannot be made
   CheckedLadder ladder;
-  std::string source, reference_source;
   compile::CompileResult compiled;
   std::optional<compile::CompileResult> reference;  ///< its own code, where it has one
   std::vector<spec::Configuration> chosen;          ///< that are compiled and bound besides the default
@@ -203,11 +191,9 @@ CheckedProblem check_problem(const spec::KernelTemplate& kernel, const spec::Pro
   if (options.samples()) checked.chosen = chosen_configurations(options, kernel, problem, device, space);
   line.clear();
   end_on_signals();
-  checked.source = spec::make_source(kernel, problem, checked.configuration, device);
-  checked.compiled = pool.compile_now(
-      {checked.source, kernel.name + ".cu", options.architecture, spec::compiler_options(kernel, problem, checked.configuration, device)});
+  checked.compiled = pool.compile_now({spec::make_source(kernel, problem, checked.configuration, device), kernel.name + ".cu",
+                                       options.architecture, spec::compiler_options(kernel, problem, checked.configuration, device)});
   if (const auto program = verify::reference_program(kernel, problem, device)) {
-    checked.reference_source = program->source;
     checked.reference = pool.compile_now({program->source, program->file, options.architecture, program->options});
   }
   if (checked.compiles() && checked.default_valid) checked.unbound = check_launches(kernel, problem, device, checked, pool);
@@ -248,10 +234,7 @@ json to_json(const CheckOptions& options, const spec::KernelTemplate& kernel, co
   return told;
 }
 
-void print_errors(const char* whose, const std::string& source, const std::string& log) {
-  base::print("  the {} does not compile:\n{}\n", whose, base::Lines{log});
-  if (includes_host_code(source)) base::print("  {}\n", base::Lines{kHostCode});
-}
+void print_errors(const char* whose, const std::string& log) { base::print("  the {} does not compile:\n{}\n", whose, base::Lines{log}); }
 
 void print(const spec::KernelTemplate& kernel, const CheckedProblem& checked, const CheckOptions& options) {
   base::print("{} {} for {}\n  search space: {} of {} combinations, {} of them different launches here\n", kernel.name,
@@ -261,9 +244,9 @@ void print(const spec::KernelTemplate& kernel, const CheckedProblem& checked, co
   base::print("  default here: {}\n", base::escape_line(spec::to_text(kernel, checked.configuration)));
   if (!checked.default_valid) base::print("  the default configuration does not satisfy the constraints here\n");
   if (!checked.kernels_compile()) {
-    print_errors("default configuration", checked.source, checked.compiled.log);
+    print_errors("default configuration", checked.compiled.log);
   } else if (checked.reference_fails()) {
-    print_errors("reference", checked.reference_source, checked.reference->log);
+    print_errors("reference", checked.reference->log);
   }
   print_kernels(checked.compiled);
   if (!checked.unbound.empty()) base::print("  the default configuration does not bind: {}\n", base::Lines{checked.unbound});

@@ -10,6 +10,7 @@
 
 #include "attune/error.hpp"
 #include "tuner/compile/compiler.hpp"
+#include "tuner/compile/host_code_note.hpp"
 #include "tuner/compile/nvrtc_api.hpp"
 #include "tuner/compile/precompiled_headers.hpp"
 #include "tuner/compile/ptxas_log.hpp"
@@ -130,6 +131,8 @@ CompileResult Nvrtc::compile(const CompileRequest& request) {
       explain_failure(api, status, program.log(), result);
     if (status != NVRTC_SUCCESS && with_headers && api.library.include_folders.empty()) {
       result.log += "no CUDA headers were found beside NVRTC; set CUDA_HOME to a toolkit that has them\n";
+    } else if (result.status == CompileStatus::Failed) {
+      result.log += host_code_note(request, result.log);
     }
   }
   result.compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

@@ -1,0 +1,135 @@
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "tuner/compile/compiler.hpp"
+#include "tuner/spec/header_lines.hpp"
+
+namespace test_host_code {
+
+using namespace attune::compile;
+
+namespace {
+
+CompileResult compile(const std::string& source, std::vector<std::string> options = {}) {
+  static Nvrtc nvrtc;
+  return nvrtc.compile({attune::spec::with_replaced_headers(source), "k.cu", "sm_90", std::move(options)});
+}
+
+std::string kernel(const std::string& body) { return "extern \"C\" __global__ void k(float* x, int n) { " + body + " }\n"; }
+
+bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+struct Use {
+  std::string headers;
+  std::string body;
+};
+
+/// What kernels that were written for nvcc ask of the host's headers.
+const std::vector<Use> kUses = {
+    {"stdio.h", "printf(\"%d\", n);"},
+    {"cstdio", "std::printf(\"%d\", n);"},
+    {"stdlib.h", "void* p = malloc(8); free(p); x[0] = abs(n);"},
+    {"cstdlib", "void* p = std::malloc(8); std::free(p); x[0] = std::abs(n);"},
+    {"assert.h", "assert(n > 0);"},
+    {"cassert", "assert((n > 0 && \"positive\"));"},
+    {"math.h", "x[0] = sqrtf(x[1]) + pow(x[1], 2.0) + fmaxf(x[2], M_PI) + INFINITY;"},
+    {"cmath",
+     "static_assert(sizeof(std::sqrt(x[1])) == 4); x[0] = std::sqrt(x[1]) + std::pow(x[1], x[2]) + std::abs(x[3]) + std::isnan(x[4]);"},
+    {"math.h cmath", "double d = n; x[0] = pow(x[1], d) + pow(d, x[2]) + pow(n, n) + std::pow(x[1], 2.0) + pow(x[1], 2) + pow(d, 2);"},
+    {"math.h cmath math.h", "constexpr float a = INFINITY; constexpr double b = HUGE_VAL; x[0] = a + b + NAN;"},
+    {"string.h", "memcpy(x, x + 4, 16); memset(x, 0, 4);"},
+    {"cstring", "std::memcpy(x, x + 4, 16); std::memset(x, 0, 4);"},
+    {"stddef.h",
+     "struct Pair { int a, b; }; static_assert(offsetof(Pair, b) == 4); size_t s = n; ptrdiff_t d = n; x[s] = x[d]; if (x == NULL) return;"},
+    {"cstddef", "std::size_t s = n; std::ptrdiff_t d = n; std::nullptr_t none = nullptr; x[s] = x[d] + (x == none);"},
+    {"stdint.h", "uint32_t a = UINT32_MAX; int8_t b = n; uint64_t c = n; uintptr_t d = (uintptr_t)x; x[0] = a + b + c + d;"},
+    {"cstdint", "static_assert(sizeof(std::uint16_t) == 2 && sizeof(std::int64_t) == 8); std::uint_fast8_t a = n; x[0] = a + INT64_MAX;"},
+    {"limits.h", "x[0] = INT_MAX + (n == UINT_MAX) + CHAR_BIT + LLONG_MIN;"},
+    {"climits cstdint climits", "x[0] = SHRT_MAX;"},
+    {"float.h", "x[0] = FLT_MAX + FLT_MIN + FLT_EPSILON + DBL_EPSILON;"},
+    {"cfloat float.h", "static_assert(DBL_MAX > FLT_MAX && FLT_MANT_DIG == 24); x[0] = DBL_DIG;"},
+    {"time.h ctime", "clock_t begin = clock(); x[0] = std::clock() - begin;"},
+    {"new", "new (x) float(3);"},
+    {"initializer_list", "std::initializer_list<int> l = {1, 2}; x[0] = *l.begin();"},
+    {"stdarg.h stdbool.h cuda.h cuda_runtime.h", "bool b = true; x[0] = b;"},
+};
+
+}  // namespace
+
+TEST_CASE("what device code asks of the host's headers compiles without them, and without a warning") {
+  for (const Use& use : kUses) {
+    CAPTURE(use.headers);
+    std::string source;
+    const std::string names = use.headers + " ";
+    for (std::size_t at = 0; at < names.size(); at = names.find(' ', at) + 1)
+      source += "#include <" + names.substr(at, names.find(' ', at) - at) + ">\n";
+    const CompileResult result = compile(source + kernel(use.body));
+    CHECK_MESSAGE(result.status == CompileStatus::Ok, result.log);
+    CHECK_MESSAGE(result.log.empty(), result.log);
+  }
+}
+
+TEST_CASE("assertions are left out with NDEBUG") {
+  const std::string checked = "#include <assert.h>\n" + kernel("assert(n > 0); x[0] = 1;");
+  const std::string silent = compile("#define NDEBUG\n" + checked).cubin, without = compile(kernel("x[0] = 1;")).cubin;
+  CHECK(silent == without);
+  CHECK(compile(checked, {"-DNDEBUG"}).cubin == without);
+  CHECK(compile(checked).cubin != without);
+}
+
+TEST_CASE("an error behind replaced headers has its line, also where a condition skips them") {
+  CHECK(contains(compile("#include <math.h>\n#include <stdint.h>\nno code;\n").log, "k.cu(3): error"));
+  CHECK(contains(compile("#if 0\n#include <math.h>\n#endif\nno code;\n").log, "k.cu(4): error"));
+  CHECK(contains(compile("#ifdef __CUDACC_RTC__\nint x;\n#else\n#include <math.h>\n#include <iostream>\n#endif\n\nno code;\n").log,
+                 "k.cu(8): error"));
+}
+
+TEST_CASE("the replacements get along with headers of CUDA that define the same") {
+  const std::string replaced = "#include <math.h>\n#include <stdint.h>\n#include <limits.h>\n#include <float.h>\n#include <stddef.h>\n";
+  const std::string cuda = "#include <cuda/std/cmath>\n#include <cuda/std/cstdint>\n#include <cub/block/block_reduce.cuh>\n";
+  const std::string body = kernel("uint32_t a = INT_MAX; x[0] = a + FLT_MAX + INFINITY + M_PI;");
+  // The headers of CUDA that a file begins with come first (spec::make_source).
+  const CompileResult result = compile(cuda + replaced + body);
+  CHECK_MESSAGE(result.status == CompileStatus::Ok, result.log);
+  CHECK_MESSAGE(result.log.empty(), result.log);
+  CHECK(compile(replaced + cuda + body).status == CompileStatus::Ok);
+}
+
+TEST_CASE("<cub/cub.cuh> compiles, and from the second source on its headers are precompiled") {
+  Nvrtc nvrtc(Nvrtc::Headers::Precompiled);
+  std::string headers = attune::spec::with_replaced_headers("#include <cub/cub.cuh>\n");
+  headers = headers.substr(0, headers.find("#line")) + "#pragma nv_hdrstop\n";
+  const auto source = [&](const std::string& threads) {
+    return headers + kernel("using Reduce = cub::BlockReduce<float, " + threads +
+                            ">; using Scan = cub::WarpScan<int>;\n__shared__ Reduce::TempStorage a; __shared__ Scan::TempStorage b[4];\n"
+                            "Scan(b[threadIdx.x / 32]).InclusiveSum(n, n); x[0] = Reduce(a).Sum(x[threadIdx.x]) + n;");
+  };
+  const CompileResult first = nvrtc.compile({source("128"), "k.cu", "sm_90", {}}),
+                      second = nvrtc.compile({source("64"), "k.cu", "sm_90", {}});
+  CHECK_MESSAGE(first.status == CompileStatus::Ok, first.log);
+  CHECK_MESSAGE(second.status == CompileStatus::Ok, second.log);
+  CHECK(second.headers == HeaderUse::Used);
+  CHECK(second.compile_ms < first.compile_ms);
+}
+
+TEST_CASE("a header that NVRTC has not is named with its place and what to do") {
+  const std::string missing = compile("#line 3 \"parts/a.cuh\"\n#include <vector>\n").log;
+  CHECK(contains(missing, "parts/a.cuh:3: <vector> is host code, which NVRTC does not compile; put it"));
+  CHECK(contains(compile("\n#include <limits>\n").log,
+                 "k.cu:2: <limits> is host code, which NVRTC does not compile; include <cuda/std/limits>"));
+  CHECK(contains(compile("#include <thrust/device_vector.h>\n").log, "k.cu:1: <thrust/device_vector.h> is host code"));
+  const std::string device = compile("int a;\n#include <cub/device/device_scan.cuh>\n").log;
+  CHECK(contains(device, "k.cu:2: <cub/device/device_scan.cuh> is host code, which NVRTC does not compile; include <cub/cub.cuh>"));
+  CHECK(contains(compile("#include <helper_cuda.h>\n").log,
+                 "<helper_cuda.h> is not among CUDA's headers; put the file into the template's folder"));
+}
+
+TEST_CASE("an error of another kind tells nothing about headers") {
+  CHECK_FALSE(
+      contains(compile("#ifndef __CUDACC_RTC__\n#include <iostream>\n#include <thrust/sort.h>\n#endif\nno code;\n").log, "host code"));
+  CHECK_FALSE(contains(compile("#include <cub/block/block_reduce.cuh>\nno code;\n").log, "host code"));
+}
+
+}  // namespace test_host_code
