@@ -186,7 +186,15 @@ constexpr std::array<std::string_view, 19> kOfLibcudacxx = {
     "array",  "atomic", "bit",     "bitset",   "chrono", "complex", "concepts", "expected",    "functional", "iterator",
     "limits", "memory", "numeric", "optional", "ratio",  "span",    "tuple",    "type_traits", "utility"};
 
-bool is_in_folder(std::string_view header, std::string_view folder) { return header.substr(1).starts_with(folder); }
+/// How headers of CUDA begin that are of use to the host alone. <cufft.h> and <curand.h> are none: NVRTC compiles them.
+constexpr std::array<std::string_view, 6> kOfCudaLibraries = {"cublas", "cusolver", "cusparse", "cudaProfiler.h", "cuda_profiler_api.h",
+                                                              "nvtx3/"};
+
+bool begins_with(std::string_view header, std::string_view begin) { return header.substr(1).starts_with(begin); }
+
+bool is_of_cub_or_thrust(std::string_view header) {
+  return begins_with(header, "thrust/") || begins_with(header, "cub/device/") || header == "<cub/util_allocator.cuh>";
+}
 
 }  // namespace
 
@@ -205,12 +213,13 @@ HeaderReplacement replacement_of(std::string_view header) {
 bool is_host_code(std::string_view header) {
   if (is_replaced(header)) return false;
   const bool of_cpp = header.find_first_of("./") == std::string_view::npos && header != "<nvfunctional>";
-  return of_cpp || is_in_folder(header, "sys/") || is_of_cub_or_thrust(header) ||
+  return of_cpp || begins_with(header, "sys/") || is_host_library(header) ||
          std::find(kOfTheSystem.begin(), kOfTheSystem.end(), header) != kOfTheSystem.end();
 }
 
-bool is_of_cub_or_thrust(std::string_view header) {
-  return is_in_folder(header, "thrust/") || is_in_folder(header, "cub/device/") || header == "<cub/util_allocator.cuh>";
+bool is_host_library(std::string_view header) {
+  return is_of_cub_or_thrust(header) ||
+         std::any_of(kOfCudaLibraries.begin(), kOfCudaLibraries.end(), [&](std::string_view begin) { return begins_with(header, begin); });
 }
 
 std::string remedy_for(std::string_view header) {

@@ -20,12 +20,13 @@ struct HeaderReplacement {
 /// A replacement may be read any number of times. Requires: is_replaced.
 [[nodiscard]] HeaderReplacement replacement_of(std::string_view header);
 
-/// Whether a header is known to be of use to the host alone: C++'s library, the system's headers, Thrust, CUB's device-wide algorithms.
+/// Whether a header is known to be of use to the host alone: C++'s library, the system's headers, Thrust,
+/// CUB's device-wide algorithms, cuBLAS and the like.
 /// NVRTC says what is missing of it. Requires: the brackets.
 [[nodiscard]] bool is_host_code(std::string_view header);
 
-/// Whether a header is one of Thrust's or one of those of CUB that are host code. Requires: the brackets.
-[[nodiscard]] bool is_of_cub_or_thrust(std::string_view header);
+/// Whether such a header comes with CUDA, so that what is missing, or refused, may be in another that it includes. Requires: the brackets.
+[[nodiscard]] bool is_host_library(std::string_view header);
 
 /// What to do about a header of which is_host_code holds: the end of a sentence.
 [[nodiscard]] std::string remedy_for(std::string_view header);

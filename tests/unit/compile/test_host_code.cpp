@@ -122,6 +122,8 @@ TEST_CASE("a header that NVRTC has not is named with its place and what to do") 
   CHECK(contains(compile("#include <thrust/device_vector.h>\n").log, "k.cu:1: <thrust/device_vector.h> is host code"));
   const std::string device = compile("int a;\n#include <cub/device/device_scan.cuh>\n").log;
   CHECK(contains(device, "k.cu:2: <cub/device/device_scan.cuh> is host code, which NVRTC does not compile; include <cub/cub.cuh>"));
+  CHECK(contains(compile("#include <cublas_v2.h>\n").log, "k.cu:1: <cublas_v2.h> is host code"));
+  CHECK(contains(compile("#include <cuda_profiler_api.h>\n").log, "k.cu:1: <cuda_profiler_api.h> is host code"));
   CHECK(contains(compile("#include <helper_cuda.h>\n").log,
                  "<helper_cuda.h> is not among CUDA's headers; put the file into the template's folder"));
 }
