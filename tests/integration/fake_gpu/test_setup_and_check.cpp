@@ -112,6 +112,39 @@ TEST_CASE_FIXTURE(Packed, "a setup of its own that writes to an input makes its 
   }
 }
 
+TEST_CASE_FIXTURE(Packed, "what a reference plants and alters goes through setup, shared or not, so that every defect is found by it") {
+  const std::filesystem::path scan = std::filesystem::path(ATTUNE_SOURCE_DIR) / "tests/support/fake_templates/arg_scan";
+  const std::string kernels = base::read_file(source / "packed.cu");
+  base::write_file_atomic(path() / "arg_scan.cu",
+                          base::read_file(scan / "arg_scan.cu") + kernels.substr(0, kernels.find("extern \"C\" __global__ void __launch")));
+  std::string copied = base::read_file(scan / "template.json");
+  copied = replaced(copied, R"("in": {"type": "T", "count": "n"},)",
+                    R"("in": {"type": "T", "count": "n"}, "packed": {"type": "T", "count": "n", "prepared": true},)");
+  copied = replaced(copied, R"("args": ["in",)", R"("args": ["packed",)");
+  copied = replaced(
+      copied, R"("launches": [)",
+      R"("setup": [{"kernel": "packed_setup", "grid": 1, "block": 64, "args": ["in", "packed", "n", "one", "layout"]}], "launches": [)");
+  for (const char* const layout : {"0", "0 * code"}) {
+    CAPTURE(layout);
+    text = replaced(copied, R"("let": {)", R"("let": {"one": "1", )");
+    const std::string last = "* (defect == 'reads_too_far')\"";
+    text = replaced(text, last, last + ", \"layout\": \"" + layout + "\"");
+    base::write_file_atomic(path() / "template.json", text);
+    database = (folder / (std::to_string(std::string(layout).size()) + ".db")).string();
+    const auto result = attune({"tune", path().string(), "--size", "1000", "--T", "f32", "--op", "max", "--db", database});
+    CAPTURE(result.err);
+    REQUIRE(result.exit_code == 0);
+    const auto stored = records();
+    CHECK(stored.size() == 10);
+    for (const auto& record : stored) {
+      const std::string defect = test::configuration_of(record)["defect"];
+      CAPTURE(defect);
+      CAPTURE(test::detail_of(record));
+      CHECK(record.outcome == (defect == "none" ? "ok" : "wrong_result"));
+    }
+  }
+}
+
 TEST_CASE_FIXTURE(Packed, "the check of a template binds setup and check as well, and tells what is wrong with which") {
   const auto check = [&](const std::string& from, const std::string& to) {
     const std::string before = std::exchange(text, from.empty() ? text : replaced(text, from, to));

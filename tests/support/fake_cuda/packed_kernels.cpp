@@ -26,6 +26,7 @@ Effect packed_setup(const KernelLaunch& launch) {
   const auto columns = static_cast<std::size_t>(launch.argument<std::int64_t>(3));
   const auto layout = launch.argument<std::int64_t>(4);
   const std::size_t bytes = rows * columns * sizeof(*in);
+  if (bytes == 0) return {1, Fault::None};
   if (!launch.may_access(in, bytes) || !launch.may_access(packed, bytes)) return {1, Fault::IllegalAddress};
   for (std::size_t row = 0; row < rows; ++row)
     for (std::size_t column = 0; column < columns; ++column) packed[place(layout, row, column, rows, columns)] = in[row * columns + column];
