@@ -194,8 +194,8 @@ bool LiveBackend::sentinel_is_due() const {
 }
 
 LiveBackend::EntryPtr LiveBackend::next_entry() {
-  double in_hand_s = 0;  // some of it has passed already
-  for (const auto& entry : visiting_) in_hand_s += entry->expected_visit_s(end_);
+  double in_hand_s = 0;
+  for (const auto& entry : visiting_) in_hand_s += entry->expected_visit_s(end_);  // some of it has passed already
   const auto in_time = [&](const std::deque<EntryPtr>& entries) {
     return !entries.empty() && end_.allows(in_hand_s + entries.front()->expected_visit_s(end_));
   };
@@ -230,8 +230,7 @@ bool LiveBackend::start_visit(const EntryPtr& entry) {
   request.cubin = entry->compiled->cubin;
   request.verify = entry->visits.empty();
   const double slowdown = best_us_ >= measure::kCostly_us ? sentinel_.slowdown() : 1;
-  // The slower of two may be the better one where tuning is for something else.
-  request.best_us = entry->visits.empty() && !kernel_->objective ? best_us_ * slowdown : 0;
+  request.best_us = entry->visits.empty() && !kernel_->objective ? best_us_ * slowdown : 0;  // else a slower one may be the better
   request.power = measures_power_ && entry->visits.empty() && entry != sentinel_entry_;
   request.once = may_let_go_ && request.configuration != default_text_;
   request.max_samples = kVisits.samples;
@@ -296,12 +295,9 @@ void LiveBackend::take_visit(measure::VisitReply reply) {
   measurement.stage = reply.screened_out ? measure::Stage::Screened : measure::Stage::Measured;
   if (best_us_ <= 0 || measurement.timing.median_us < best_us_) best_us_ = measurement.timing.median_us;
   const double compared_us = kernel_->objective ? measurement.timing.median_us : best_us_;
-  if (reply.screened_out || kVisits.is_enough(measurement.timing, compared_us)) {
-    settle(entry);
-  } else {
-    entry->due = visits_made_ + kVisits.spacing;
-    again_.push_back(entry);
-  }
+  if (reply.screened_out || kVisits.is_enough(measurement.timing, compared_us)) return settle(entry);
+  entry->due = visits_made_ + kVisits.spacing;
+  again_.push_back(entry);
 }
 
 void LiveBackend::note_sentinel(double median_us) {
