@@ -3,7 +3,7 @@
 
 Of every call of tune_kernel in a script, which stays as it is: Kernel Tuner (CuPy, its strategy random_sample) and attune (template import, then tune with its
 default strategy) search for --seconds each. Results are compared with the script's answer; a call without one gets what Kernel Tuner's run of its first valid
-configuration puts out. What either found best is then timed by one harness, Kernel Tuner's, both configurations in turn. Everything that a tuner runs is in a
+configuration that runs puts out. What either found best is then timed by one harness, Kernel Tuner's, both configurations in turn. Everything that a tuner runs is in a
 process of its own, with empty caches. Needs kernel-tuner, CuPy and NumPy.
 
 Exit codes: 0 written, 1 a step failed (the row says which), 2 wrong arguments.
@@ -21,12 +21,16 @@ import tempfile
 import time
 
 ROUNDS, ITERATIONS = 5, 32
+MOST_TRIED = 20
+HOST_HEADERS = ("stdio.h", "stdlib.h", "string.h", "math.h")
 MEANS = {
     "decided": "configurations that were run or failed within the seconds",
     "command_s": "wall time of the search: the call of tune_kernel, or the command `attune tune`",
     "best_us": f"of the configuration found best: median of {ROUNDS} rounds of {ITERATIONS} launches, by Kernel Tuner's own timing, in turn with the other's",
     "over_peer": "attune's best_us over Kernel Tuner's",
-    "answer": "script: its own; first configuration: what Kernel Tuner's run of it puts out; none: outputs depend on the configuration, as partial sums do",
+    "answer": "script: its own; first configuration: what Kernel Tuner's run of the first one that runs puts out; none: outputs depend on the configuration, as partial sums do, or "
+              "Kernel Tuner runs none",
+    "failures": "of attune's, an example of each outcome",
 }
 
 # Runs in place of the script, under Kernel Tuner and under what `attune template import` puts in its place: both see the same random numbers and answers.
@@ -68,7 +72,9 @@ def in_kernel_tuner(mode, folder, number, positional, named):
     call = dict(zip(NAMES, positional)) | named
     for option in ("strategy", "strategy_options", "cache", "verbose", "log", "quiet", "simulation_mode", "iterations"):
         call.pop(option, None)
-    call |= {"lang": "CUPY", "quiet": True}
+    # Its CuPy backend compiles by NVRTC as C++11 unless told otherwise, which CUB is not, and without headers of the host, of which device code needs nothing.
+    options = [option for option in call.get("compiler_options") or [] if "std=" not in option]
+    call |= {"lang": "CUPY", "quiet": True, "compiler_options": [*options, "-std=c++17", f"-I{folder / 'host'}"]}
     if number >= int(os.environ["ATTUNE_PEERS_CALLS"]):
         return [{**first_valid(call), "time": 1.0}], {}
     if mode == "answer":
@@ -98,15 +104,31 @@ def plain(value):
     return value.item() if hasattr(value, "item") else value
 
 
-def first_valid(call):
+def valid(call):
+    """Its configurations, in Kernel Tuner's order."""
     from kernel_tuner.searchspace import Searchspace
     space = Searchspace(call["tune_params"], call.get("restrictions"), max_threads=1024)
-    return dict(zip(call["tune_params"], space.list[0]))
+    return [dict(zip(call["tune_params"], values)) for values in space.list]
+
+
+def first_valid(call):
+    return valid(call)[0]
+
+
+def first_output(call):
+    """The arguments after a run of the first configuration that runs; others may need more shared memory than there is."""
+    import kernel_tuner.interface as interface
+    run = {name: value for name, value in call.items() if name not in ("answer", "atol", "verify", "restrictions", "tune_params", "quiet", "metrics", "objective", "observers")}
+    for chosen in valid(call)[:MOST_TRIED]:
+        try:
+            return interface.run_kernel(**run, params=chosen)
+        except RuntimeError as error:
+            last = error
+    raise last
 
 
 def make_answer(folder, number, call):
     """What results are compared with, as a file; the script's own where it is arrays."""
-    import kernel_tuner.interface as interface
     import numpy
     chosen = first_valid(call)
     if os.environ["ATTUNE_PEERS_UNCHECKED"]:
@@ -116,9 +138,7 @@ def make_answer(folder, number, call):
     listed = [value if isinstance(value, numpy.ndarray) and value.ndim else None for value in given] if given is not None and call.get("verify") is None else []
     kind = "script"
     if not any(value is not None for value in listed):
-        kind = "first configuration"
-        run = {name: value for name, value in call.items() if name not in ("answer", "atol", "verify", "restrictions", "tune_params", "quiet", "metrics", "objective", "observers")}
-        after = interface.run_kernel(**run, params=chosen)
+        kind, after = "first configuration", first_output(call)
         listed = [value if isinstance(value, numpy.ndarray) and not numpy.array_equal(value, before) else None for value, before in zip(after, call["arguments"])]
     numpy.savez(folder / f"answer_{number}.npz", **{str(place): value for place, value in enumerate(listed) if value is not None})
     (folder / f"call_{number}.json").write_text(json.dumps({"kernel": call["kernel_name"], "answer": kind}), encoding="utf-8")
@@ -156,6 +176,9 @@ class Script:
         self.script, self.attune, self.seconds, self.calls, self.folder = script, options.attune.resolve(), options.seconds, options.calls, folder
         self.unchecked = "1" if script.stem in options.unchecked else ""
         self.wrapper = folder / script.name
+        (folder / "host").mkdir()
+        for header in HOST_HEADERS:
+            (folder / "host" / header).touch()
         self.wrapper.write_text(WRAPPER.format(folder=str(folder), home=str(script.parent), script=str(script)), encoding="utf-8")
 
     def kernel_tuner(self, mode):
@@ -174,6 +197,16 @@ class Script:
         lines = [json.loads(line) for line in told.splitlines() if line.startswith("{")]
         return next(line for line in lines if line["event"] == "problem"), command_s
 
+    def peer_runs(self):
+        """Whether Kernel Tuner can run the script here at all; without an answer then."""
+        try:
+            self.kernel_tuner("answer")
+            return True
+        except RuntimeError as error:
+            say(f"{self.script.name}: Kernel Tuner cannot run it here: {str(error).strip().splitlines()[-1]}")
+            self.unchecked = "1"
+            return False
+
     def imported(self):
         """What the import says of each call of the script, in their order."""
         told = run([self.attune, "template", "import", self.wrapper, "-o", self.folder / "template", "--json"], env=os.environ | {"ATTUNE_PEERS_MODE": "import"})
@@ -184,10 +217,13 @@ class Script:
         return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
 
     def rows(self):
-        self.kernel_tuner("answer")
+        peer_runs = self.peer_runs()
         calls = self.imported()
-        self.kernel_tuner("tune")
+        if peer_runs:
+            self.kernel_tuner("tune")
         rows = [self.row(number, call) for number, call in enumerate(calls[: self.calls])]
+        if not peer_runs:
+            return [row | {"over_peer": None} for row in rows]
         for number, row in enumerate(rows):
             both = {"kernel_tuner": row["kernel_tuner"] and row["kernel_tuner"]["configuration"], "attune": row["attune"] and row["attune"]["configuration"]}
             (self.folder / f"both_{number}.json").write_text(json.dumps({name: found for name, found in both.items() if found}), encoding="utf-8")
@@ -207,7 +243,7 @@ class Script:
             return row | {"problems": call["problems"]}
         problem, command_s = self.attune_finds(made["folder"])
         best = problem["best"]
-        row["attune"] = {"decided": problem["measured"], "failed": sum(problem["failed"].values()), "command_s": command_s, "space": problem["space_size"],
+        row["attune"] = {"decided": problem["measured"], "failed": sum(problem["failed"].values()), "failures": problem["failure_examples"], "command_s": command_s, "space": problem["space_size"],
                          "configuration": best and best["configuration"], "verified": bool(best and best["verified"]), "own_median_us": best and best["median_us"]}
         return row
 
