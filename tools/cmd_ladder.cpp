@@ -191,6 +191,10 @@ spec::VariantLadder ladder_of(const spec::KernelTemplate& kernel) {
                     "(docs/ladder.md)",
                     kernel.name));
   }
+  if (kernel.objective)
+    throw UsageError(
+        fmt::format("the ladder compares times, and template \"{}\" is tuned for \"{}\"; use a copy of it without \"objective\"",
+                    kernel.name, kernel.objective->value.text()));
   return *std::move(ladder);
 }
 

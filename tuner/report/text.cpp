@@ -161,12 +161,12 @@ std::string throttle_text(const std::optional<Clocks>& clocks, std::uint64_t rec
 std::string metrics_text(const Metrics& metrics) {
   if (metrics.empty()) return "";
   std::vector<std::string> parts, values;
-  for (const auto& [name, value] : metrics.values) values.push_back(fmt::format("{} {}", name, format_number(value)));
+  for (const auto& [name, value] : metrics.values) values.push_back(fmt::format("{} {:.4g}", name, value));
   if (!values.empty()) parts.push_back(fmt::format("{}", fmt::join(values, ", ")));
   if (const auto& objective = metrics.objective) {
-    const std::string standard = objective->default_value ? fmt::format(" (default {})", format_number(*objective->default_value)) : "";
-    parts.push_back(fmt::format("{}, as {} as possible: {}{}", objective->of, objective->maximise ? "large" : "small",
-                                format_number(objective->value), standard));
+    const std::string standard = objective->default_value ? fmt::format(" (default {:.4g})", *objective->default_value) : "";
+    parts.push_back(
+        fmt::format("{}, as {} as possible: {:.4g}{}", objective->of, objective->maximise ? "large" : "small", objective->value, standard));
   }
   if (metrics.power_w)
     parts.push_back(fmt::format("{} W to {}", format_number(*metrics.power_w), format_percent(metrics.power_resolution.value_or(0))));

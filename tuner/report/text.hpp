@@ -48,7 +48,7 @@ inline constexpr const char* kNotRecorded = "not recorded";
 [[nodiscard]] std::string throttle_text(const std::optional<Clocks>& clocks, std::uint64_t records);
 /// "1980 MHz", "1620 MHz, throttled: power_cap"; "not recorded".
 [[nodiscard]] std::string clock_text(const Best& best);
-/// "gflops 1234; energy_mj, as small as possible: 1.234 (default 2.345); 350.0 W to 0.6 %"; empty where the template asks for none.
+/// "gflops 1234; energy_mj, as small as possible: 1.234 (default 2.345); 350.0 W to 0.60 %"; empty where the template asks for none.
 [[nodiscard]] std::string metrics_text(const Metrics& metrics);
 /// Whether some problem of the series has any.
 [[nodiscard]] bool shows_metrics(const Series& series);

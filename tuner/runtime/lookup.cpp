@@ -148,14 +148,16 @@ class Lookup {
     }
     const auto first = begin - static_cast<std::ptrdiff_t>(results.size());
     std::vector<Forecast> forecasts;
+    // They are of times, which are not what results of another objective are best by: the nearest of them serves.
     try {
-      forecasts = forecast_between(
-          problem_, results,
-          {[&](const spec::Problem& at) { return spec::to_text(kernel_, spec::default_configuration(kernel_, at, device_)); },
-           [&](const std::string& configuration, const spec::Problem& at) { return facts_of(kernel_, device_, configuration, at); },
-           [&](const std::string& configuration, const spec::Problem& at) { return key_of(kernel_, device_, configuration, at); },
-           [&](const spec::Problem& at) { return spec::default_row(kernel_, at, device_) != nullptr; }},
-          evidence_);
+      if (!kernel_.objective)
+        forecasts = forecast_between(
+            problem_, results,
+            {[&](const spec::Problem& at) { return spec::to_text(kernel_, spec::default_configuration(kernel_, at, device_)); },
+             [&](const std::string& configuration, const spec::Problem& at) { return facts_of(kernel_, device_, configuration, at); },
+             [&](const std::string& configuration, const spec::Problem& at) { return key_of(kernel_, device_, configuration, at); },
+             [&](const spec::Problem& at) { return spec::default_row(kernel_, at, device_) != nullptr; }},
+            evidence_);
     } catch (const DatabaseError& error) {  // the nearest result needs no more reading
       passed_over_.push_back(fmt::format("forecasts between tuned sizes: {}", error.what()));
     }

@@ -193,6 +193,7 @@ struct ObjectiveSpec {
   Expression value;
   bool maximise = false;
   bool of_power = false;
+  std::vector<std::size_t> parameters;  ///< that it names, by itself or through metrics and lets
 };
 
 /// A row of the table "defaults": the values that some parameters have by default where a condition holds.

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "tuner/base/hash.hpp"
+#include "tuner/spec/metrics.hpp"
 #include "tuner/spec/untimed_steps.hpp"
 
 namespace attune::spec {
@@ -107,7 +108,7 @@ std::optional<std::string> key_of(const KernelTemplate& kernel, const Problem& p
   try {
     std::string key = launch_key(resolve(kernel, problem, configuration, device));
     for (const auto& untimed : resolve_own_untimed(kernel, problem, configuration, device)) key += launch_key(untimed.plan);
-    return key;
+    return key + objective_text(kernel, configuration);
   } catch (const SpecError&) {  // tried, it fails by itself
     return std::nullopt;
   }

@@ -74,6 +74,14 @@ std::map<std::string, double> metrics_of(const KernelTemplate& kernel, const Sco
   return numbers;
 }
 
+std::string objective_text(const KernelTemplate& kernel, const Configuration& configuration) {
+  if (!kernel.objective) return "";
+  std::string text;
+  for (const std::size_t i : kernel.objective->parameters)
+    text += fmt::format("{}={};", kernel.parameters[i].name, to_text(value_of(kernel, configuration, i)));
+  return text;
+}
+
 double cost_of(const KernelTemplate& kernel, const Scope& scope, const Measured& measured) {
   if (!kernel.objective) return measured.time_us;
   const Expression& objective = kernel.objective->value;

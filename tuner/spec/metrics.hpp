@@ -25,6 +25,10 @@ struct Measured {
 /// The template's metrics by name. Left out are those that need a power which was not measured, and those that have no finite number here.
 [[nodiscard]] std::map<std::string, double> metrics_of(const KernelTemplate& kernel, const Scope& scope, const Measured& measured);
 
+/// Where the objective names parameters, by itself or through metrics and lets: their values, by which configurations of the same launches
+/// differ in cost; else empty.
+[[nodiscard]] std::string objective_text(const KernelTemplate& kernel, const Configuration& configuration);
+
 /// What a search makes small: the time, or the objective's value where that is minimised and its inverse where it is maximised.
 /// Throws: SpecError at the objective's place where it is no finite number above 0, or needs a power that was not measured.
 [[nodiscard]] double cost_of(const KernelTemplate& kernel, const Scope& scope, const Measured& measured);

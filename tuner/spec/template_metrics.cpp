@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/metrics.hpp"
@@ -19,6 +20,17 @@ bool names_measured(const KernelTemplate& kernel, const Expression& expression, 
         std::find_if(kernel.metrics.begin(), kernel.metrics.end(), [&](const MetricSpec& metric) { return metric.name == variable; });
     return found != kernel.metrics.end() && (of_power ? found->of_power : found->of_measured);
   });
+}
+
+/// Adds the variables of an expression, and those of the lets and metrics among them.
+void add_names(const KernelTemplate& kernel, const Expression& expression, std::set<std::string>& names) {
+  for (const std::string& variable : expression.variables()) {
+    if (!names.insert(variable).second) continue;
+    for (const auto& [let, value] : kernel.lets)
+      if (let == variable) add_names(kernel, value, names);
+    for (const MetricSpec& metric : kernel.metrics)
+      if (metric.name == variable) add_names(kernel, metric.value, names);
+  }
 }
 
 }  // namespace
@@ -58,6 +70,10 @@ void TemplateParser::read_objective(const JsonNode& node) {
   if (!names_measured(kernel_, objective.value, false))
     fail(objective.value.position(), fmt::format("the objective \"{}\" names nothing that is measured; use {}, {}, {} or a metric of these",
                                                  objective.value.text(), kTimeName, kPowerName, kEnergyName));
+  std::set<std::string> names;
+  add_names(kernel_, objective.value, names);
+  for (std::size_t i = 0; i < kernel_.parameters.size(); ++i)
+    if (names.contains(kernel_.parameters[i].name)) objective.parameters.push_back(i);
   kernel_.objective = std::move(objective);
 }
 

@@ -11,7 +11,6 @@
 
 #include "tuner/base/process.hpp"
 #include "tuner/measure/messages.hpp"
-#include "tuner/spec/metrics.hpp"
 #include "tuner/worker/power_meter.hpp"
 #include "tuner/worker/read_ceiling.hpp"
 
@@ -89,9 +88,7 @@ json GpuWorker::prepare(const json& request) {
   auto problem = spec::problem_from_text(request.at("problem"));
   spec::validate(kernel, problem);
   const measure::Policy policy = measure::policy_from_text(request.at("policy"));
-  if (spec::objective_uses_power(kernel) && (!nvml_ || !nvml_->energy_mj()))
-    throw EnvironmentError("failed preparing template \"" + kernel.name + "\": its objective needs the energy that the device consumes, " +
-                           "which NVML does not tell here (libnvidia-ml.so.1; no MIG instance has it); choose another objective or device");
+  require_energy(kernel, nvml_);
   problem_ =
       std::make_unique<GpuProblem>(std::move(kernel), std::move(problem), policy.cache, measure::messages::bytes(request.at("reference")),
                                    measure::messages::setup_of(request), *support_);
@@ -113,6 +110,8 @@ json GpuWorker::visit(const json& request) {
     reply = visit_with_room(visit);
   } catch (const verify::ReferenceError& error) {
     if (!error.context_lost()) spoil();
+    throw;
+  } catch (const PowerUnknown&) {  // no fault of the configuration
     throw;
   } catch (const std::exception& error) {
     if (is_fatal(error)) throw;
@@ -185,15 +184,8 @@ measure::VisitReply GpuWorker::visit_configuration(const measure::VisitRequest& 
   if (wrong) return reject(reply, *wrong);
   reply.verified = prepared.verified;
   // Last: many calls leave nothing in window 0 that could be compared.
-  if (request.power && !reply.screened_out) reply.power = power_of(prepared);
+  if (request.power && !reply.screened_out) reply.power = power_of(prepared, problem_->kernel(), nvml_, *support_, *timer_);
   return reply;
-}
-
-measure::Power GpuWorker::power_of(Prepared& prepared) {
-  const auto power = nvml_ ? PowerMeter(*nvml_, *support_, *timer_).measure(prepared) : std::nullopt;
-  if (!power && spec::objective_uses_power(problem_->kernel()))
-    throw Error("failed measuring the device's power: the driver does not count its energy on");
-  return power.value_or(measure::Power{});
 }
 
 double GpuWorker::may_take_us(const Prepared& prepared, double best_us) {

@@ -49,8 +49,6 @@ class GpuWorker {
   /// After a configuration that may have written anywhere, also into the scratch of others.
   void spoil();
   measure::VisitReply judge_failure(const std::exception& error);
-  /// While its calls follow each other; none where it cannot be read. Throws: Error where the objective needs it.
-  [[nodiscard]] measure::Power power_of(Prepared& prepared);
   [[nodiscard]] Prepared& prepared_for(const measure::VisitRequest& request);
 
   spec::DeviceInfo device_;  // read first: it explains a missing driver or ordinal

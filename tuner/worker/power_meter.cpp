@@ -1,7 +1,11 @@
 #include "tuner/worker/power_meter.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <thread>
+
+#include "tuner/spec/metrics.hpp"
 
 namespace attune::worker {
 namespace {
@@ -23,6 +27,23 @@ bool is_over(const gpu::Event& event) {
 }
 
 }  // namespace
+
+void require_energy(const spec::KernelTemplate& kernel, const std::optional<gpu::Nvml>& nvml) {
+  if (!spec::objective_uses_power(kernel) || (nvml && nvml->energy_mj())) return;
+  throw EnvironmentError(fmt::format(
+      "failed preparing template \"{}\": its objective needs the energy that the device consumes, which NVML does not tell here "
+      "(libnvidia-ml.so.1; no MIG instance has it); choose another objective or device",
+      kernel.name));
+}
+
+measure::Power power_of(Prepared& prepared, const spec::KernelTemplate& kernel, const std::optional<gpu::Nvml>& nvml,
+                        verify::Support& support, Timer& timer) {
+  const auto power = nvml ? PowerMeter(*nvml, support, timer).measure(prepared) : std::nullopt;
+  if (!power && spec::objective_uses_power(kernel))
+    throw PowerUnknown("failed measuring the device's power: the driver's count of its energy does not move on; choose another objective",
+                       ExitCode::Environment);
+  return power.value_or(measure::Power{});
+}
 
 /// Two chunks are under way at any time, so that the device never waits for this thread.
 void PowerMeter::keep_busy(Prepared& prepared) {

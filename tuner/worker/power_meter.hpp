@@ -1,8 +1,18 @@
 #pragma once
+#include "attune/error.hpp"
 #include "tuner/gpu/nvml.hpp"
 #include "tuner/worker/timer.hpp"
 
 namespace attune::worker {
+
+/// The objective needs the power, and the driver's count does not move on: no fault of a configuration.
+class PowerUnknown : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Throws: EnvironmentError where the template's objective needs the energy and the driver does not tell it. `nvml`: none is there.
+void require_energy(const spec::KernelTemplate& kernel, const std::optional<gpu::Nvml>& nvml);
 
 /// Measures the device's power while calls of one configuration follow each other, from the energy that the driver counts. It counts on
 /// every 20 to 100 ms, so that a window goes from one count to another, half a second or more later; what was missed at its ends is the
@@ -34,5 +44,10 @@ class PowerMeter {
   int next_ = 0;        ///< whose end comes first
   int batches_ = 1;     ///< of a chunk
 };
+
+/// The power while the calls of a configuration follow each other; none where it cannot be read. Requires: armed. Waits. Throws:
+/// PowerUnknown.
+[[nodiscard]] measure::Power power_of(Prepared& prepared, const spec::KernelTemplate& kernel, const std::optional<gpu::Nvml>& nvml,
+                                      verify::Support& support, Timer& timer);
 
 }  // namespace attune::worker

@@ -70,8 +70,27 @@ TEST_CASE_FIXTURE(Measured, "what is minimised or maximised decides, and times s
     const auto again = tune(objective);
     CHECK(best_of(again)["configuration"] == best["configuration"]);
     for (const auto& event : test::json_lines(again.out))
-      if (event["event"] == "end") CHECK(event["measured"] == 0);
+      if (event["event"] == "problem") CHECK(event["nothing_left"] == true);
   }
+}
+
+TEST_CASE_FIXTURE(Measured, "configurations of the same launches that differ in what the objective names are tried each") {
+  // 1000 elements are four blocks or fewer, whatever the waves.
+  const auto result = tune(R"("objective": {"minimise": "time_us * (9 - waves)"})", {"--where", "block_size == 256 and items == 2"});
+  CAPTURE(result.err);
+REQUIRE(result.exit_code == 0);
+CHECK(best_of(result)["configuration"]["waves"] == 8);  // 1.4 times as long, an eighth of the factor
+CHECK(records().size() == 4);
+}
+
+TEST_CASE_FIXTURE(Measured, "a configuration of which the objective is no number above 0 cannot win, and ends nothing") {
+  const std::string objective = R"("objective": {"minimise": "time_us * (block_size - 64)"})";
+  const auto result = tune(objective);
+CAPTURE(result.err);
+REQUIRE(result.exit_code == 0);
+CHECK((result.out + result.err).find("exclude them by a constraint, or change the objective") != std::string::npos);
+CHECK(best_of(result)["configuration"]["block_size"] == 128);
+CHECK(tune(objective, {"--where", "items > 1"}).exit_code == 0);
 }
 
 TEST_CASE_FIXTURE(Measured, "a search that learns is told what the objective makes of a time") {
@@ -111,6 +130,36 @@ TEST_CASE_FIXTURE(Measured, "energy is the driver's count over a window, within 
   std::size_t with_power = 0;
   for (const auto& record : records()) with_power += base::parse_json(record.detail_json).contains("power") ? 1 : 0;
   CHECK(with_power == 4);  // every block size
+  const std::string recording = (folder / "energy.json").string();
+  const auto recorded = attune({"record", (folder / "synthetic").string(), "--T", "i32", "--faults", "none", "--size", "1000", "--where",
+                                "items == 2 and waves == 2", "--output", recording});
+  CAPTURE(recorded.err);
+  REQUIRE(recorded.exit_code == 0);
+  environment["ATTUNE_DB"] = (folder / "replayed.db").string();
+  const auto replayed = attune(
+      {"tune", (folder / "synthetic").string(), "--T", "i32", "--faults", "none", "--size", "1000", "--replay", recording, "--json"});
+  CAPTURE(replayed.err);
+  REQUIRE(replayed.exit_code == 0);
+  CHECK(best_of(replayed)["power"]["watts"].get<double>() > 0);
+}
+
+TEST_CASE_FIXTURE(Measured, "values that differ by less than is known of the power are a tie") {
+  with_power();
+  // By the template's model 0.1 % apart.
+  const auto result =
+      tune(R"("objective": {"minimise": "energy_mj"})", {"--where", "block_size == 256 and items == 2 and waves in [2, 4]"});
+  CAPTURE(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK(best_of(result)["tie"] == true);
+}
+
+TEST_CASE_FIXTURE(Measured, "an energy that the driver does not count on ends the command, and is no fault of a configuration") {
+  with_power();
+  environment["ATTUNE_FAKE_NVML"] = base::dump_json(json{{"uuid", "GPU-66000000-0000-0000-0000-000000000000"}, {"power_w", 0}});
+  const auto result = tune(R"("objective": {"minimise": "energy_mj"})");
+  CHECK(result.exit_code == 4);
+  CHECK(result.err.find("the driver's count of its energy does not move on") != std::string::npos);
+  CHECK(records().empty());
 }
 
 TEST_CASE_FIXTURE(Measured, "an objective of energy where nothing tells it ends the command with what is missing") {

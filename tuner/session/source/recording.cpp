@@ -71,6 +71,10 @@ measure::Measurement read_row(const json& row, const std::vector<std::string>& h
   json fields = json::object();
   fields["configuration"] = base::dump_json(configuration);
   for (std::size_t i = 0; i < recording::columns().size(); ++i) fields[recording::columns()[i].place] = row[places[i + 1]];
+  for (const recording::Column& column : recording::power_columns()) {
+    const auto found = std::find(header.begin(), header.end(), column.name);
+    if (found != header.end()) fields[column.place] = row[static_cast<std::size_t>(found - header.begin())];
+  }
   return measure::measurement_from_json(fields);
 }
 

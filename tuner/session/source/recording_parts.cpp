@@ -53,6 +53,12 @@ const std::vector<Column>& columns() {
   return all;
 }
 
+const std::vector<Column>& power_columns() {
+  static const std::vector<Column> both = {{"power_w", json::json_pointer("/power/watts"), 1e-3},
+                                           {"power_resolution", json::json_pointer("/power/resolution"), 1e-5}};
+  return both;
+}
+
 std::string shortened(const std::string& text) { return text.size() <= kMostShownBytes ? text : text.substr(0, kMostShownBytes) + "..."; }
 
 std::optional<std::string> first_double(const std::vector<std::string>& texts) {

@@ -21,6 +21,8 @@ struct Column {
 };
 
 [[nodiscard]] const std::vector<Column>& columns();
+/// Those of the power, which a problem has where it was measured of some configuration; 0: not of this one.
+[[nodiscard]] const std::vector<Column>& power_columns();
 
 [[nodiscard]] inline bool is_compressed(const std::filesystem::path& path) { return path.extension() == ".zst"; }
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -34,7 +35,7 @@ json parse_configuration(const std::string& text) {
   throw Error(fmt::format("failed saving the recording: {} is no configuration in canonical form", text));
 }
 
-json measurement_row(const measure::Measurement& measurement, const std::vector<std::string>& parameters) {
+json measurement_row(const measure::Measurement& measurement, const std::vector<std::string>& parameters, bool power) {
   const json configuration = parse_configuration(measurement.configuration);
   if (parameter_names(configuration) != parameters) {
     throw Error(fmt::format("failed saving the recording: {} has other parameters than the problem's first configuration",
@@ -48,6 +49,8 @@ json measurement_row(const measure::Measurement& measurement, const std::vector<
     const json& value = fields.at(column.place);
     row.push_back(column.step > 0 ? json(rounded(value.get<double>(), column.step)) : value);
   }
+  if (!power) return row;
+  for (const recording::Column& column : recording::power_columns()) row.push_back(rounded(fields.value(column.place, 0.0), column.step));
   return row;
 }
 
@@ -61,8 +64,13 @@ json problem_to_json(const RecordedProblem& problem) {
   }
   json names = json::array({"values"});
   for (const recording::Column& column : recording::columns()) names.push_back(column.name);
+  const bool power = std::any_of(problem.measurements.begin(), problem.measurements.end(),
+                                 [](const measure::Measurement& measurement) { return measurement.power.watts > 0; });
+  if (power) {
+    for (const recording::Column& column : recording::power_columns()) names.push_back(column.name);
+  }
   json rows = json::array();
-  for (const auto& measurement : problem.measurements) rows.push_back(measurement_row(measurement, parameters));
+  for (const auto& measurement : problem.measurements) rows.push_back(measurement_row(measurement, parameters, power));
   json rounds = json::array();
   for (const auto& round : problem.rounds_us) {
     json times = json::array();

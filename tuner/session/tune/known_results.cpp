@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "attune/error.hpp"
 
 namespace attune::session {
@@ -57,8 +60,20 @@ void KnownResults::keep(space::Ordinal ordinal, const Measurement& measurement) 
 }
 
 void KnownResults::remember(space::Ordinal ordinal, const Measurement& measurement) {
-  const bool worked = measurement.outcome == Outcome::Ok && measurement.timing.median_us > 0;
-  memory_.remember(ordinal, measurement, worked ? context_.cost(measurement, measurement.timing.median_us) : 0);
+  const auto& timing = measurement.timing;
+  Cost cost;
+  if (measurement.outcome == Outcome::Ok && timing.median_us > 0) {
+    try {
+      const auto ends = std::minmax({context_.cost(measurement, timing.low_us), context_.cost(measurement, timing.high_us)});
+      cost = {context_.cost(measurement, timing.median_us), ends.first, ends.second};
+    } catch (const SpecError& error) {  // of the objective, for this configuration
+      if (!std::exchange(told_of_no_cost_, true))
+        context_.observer.notice(
+            fmt::format("{}; so {} cannot win, nor others like it: exclude them by a constraint, or change the objective", error.what(),
+                        measurement.configuration));
+    }
+  }
+  memory_.remember(ordinal, measurement, cost);
 }
 
 void KnownResults::keep_failure(space::Ordinal ordinal, Outcome outcome, const std::string& detail) {

@@ -38,6 +38,7 @@ class KnownResults {
 
   ProblemContext& context_;
   SearchMemory memory_;
+  bool told_of_no_cost_ = false;
   std::unordered_set<std::string> to_replace_;  ///< configurations whose stored records this run has seen and measures again
 };
 

@@ -21,6 +21,24 @@ const Measurement& find(const std::vector<Measurement>& measurements, const std:
   return *found;
 }
 
+/// What is not known of the powers widens the intervals of the ratios; who may be as good as the first by that is tied with it.
+void tie_within_resolution(Decided& decided, const std::vector<Measurement>& measurements) {
+  const auto resolution_of = [&](const Placed& placed) { return find(measurements, placed.configuration).power.resolution; };
+  const double best = resolution_of(decided.placed.front());
+  for (std::size_t i = 1; i < decided.placed.size(); ++i) {
+    Placed& placed = decided.placed[i];
+    const bool to_the_end = std::any_of(measurements.begin(), measurements.end(),
+                                        [&](const Measurement& one) { return one.configuration == placed.configuration; });
+    if (!to_the_end) continue;  // it left, and is placed behind all that did not
+    const double unknown = best + resolution_of(placed);
+    placed.to_best.low *= 1 - unknown;
+    placed.to_best.high *= 1 + unknown;
+    placed.tied = placed.tied || placed.to_best.low <= 1;
+    decided.placed.front().tied = decided.placed.front().tied || placed.tied;
+  }
+  decided.tie = std::count_if(decided.placed.begin(), decided.placed.end(), [](const Placed& placed) { return placed.tied; }) > 1;
+}
+
 }  // namespace
 
 Decided decide_by_objective(const ProblemContext& context, const RunOffSamples& samples, const std::vector<Measurement>& measurements,
@@ -31,6 +49,7 @@ Decided decide_by_objective(const ProblemContext& context, const RunOffSamples& 
   }
   const Decided by_time = decide(samples, measurements, default_configuration);
   Decided decided = decide(costs, measurements, default_configuration);
+  if (context.kernel.objective->of_power) tie_within_resolution(decided, measurements);
   for (Placed& placed : decided.placed) {
     const auto time = std::find_if(by_time.placed.begin(), by_time.placed.end(),
                                    [&](const Placed& other) { return other.configuration == placed.configuration; });

@@ -233,7 +233,7 @@ void PartSearch::accept(const Measurement& measurement) {
 }
 
 void PartSearch::report(space::Ordinal part, const Known& known) {
-  timed([&] { strategy_->report(part, known.outcome == Outcome::Ok ? std::optional(known.cost) : std::nullopt); });
+  timed([&] { strategy_->report(part, known.outcome == Outcome::Ok && known.cost > 0 ? std::optional(known.cost) : std::nullopt); });
 }
 
 /// Reports a proposal that has the launches of another: at once where that one is decided, else as soon as it is.
@@ -255,7 +255,7 @@ void PartSearch::note_outcome(const Pending& place) {
     ++part_.failed;
     return;
   }
-  if (known.stage == measure::Stage::Screened) return;
+  if (known.stage == measure::Stage::Screened || known.cost <= 0) return;
   if (best_cost_ > 0 && known.cost >= best_cost_) return;
   best_cost_ = known.cost;
   best_us_ = time_of(context_.kernel, known);

@@ -1,5 +1,7 @@
 #include "tuner/session/tune/problem_context.hpp"
 
+#include <algorithm>
+
 #include "tuner/session/tune/renewal.hpp"
 #include "tuner/spec/metrics.hpp"
 
@@ -30,6 +32,14 @@ Backend& ProblemContext::prepared_backend() {
 
 std::optional<space::Ordinal> ProblemContext::find(const std::string& configuration) const {
   return space.find(spec::configuration_from_text(kernel, configuration));
+}
+
+Race::Options ProblemContext::race() const {
+  Race::Options race = request.race;
+  if (!kernel.objective) return race;
+  race.all_stay = true;
+  race.most = std::min(race.most, race.fewest);
+  return race;
 }
 
 double ProblemContext::cost(const measure::Measurement& measurement, double time_us) const {

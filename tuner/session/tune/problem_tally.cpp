@@ -38,7 +38,7 @@ void ProblemTally::decided(space::Ordinal ordinal) {
     if (first) count_failure(ordinal);
     return;
   }
-  if (known.stage == measure::Stage::Screened || (best_cost_ > 0 && known.cost >= best_cost_)) return;
+  if (known.stage == measure::Stage::Screened || known.cost <= 0 || (best_cost_ > 0 && known.cost >= best_cost_)) return;
   best_cost_ = known.cost;
   convergence_.push_back({evaluations_, elapsed_s(), time_of(context_.kernel, known), best_cost_});
 }

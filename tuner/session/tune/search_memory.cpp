@@ -6,14 +6,12 @@
 
 namespace attune::session {
 
-void SearchMemory::remember(space::Ordinal ordinal, const measure::Measurement& measurement, double cost) {
-  const auto& timing = measurement.timing;
+void SearchMemory::remember(space::Ordinal ordinal, const measure::Measurement& measurement, const Cost& cost) {
   if (!known_[ordinal].decided) decided_.push_back(ordinal);
-  const double relative = timing.median_us > 0 ? cost / timing.median_us : 1;  // the interval's ends are close to the median
-  known_[ordinal] = {static_cast<float>(timing.low_us * relative),
-                     static_cast<float>(timing.high_us * relative),
-                     cost,
-                     static_cast<float>(timing.median_us),
+  known_[ordinal] = {static_cast<float>(cost.low),
+                     static_cast<float>(cost.high),
+                     cost.middle,
+                     static_cast<float>(measurement.timing.median_us),
                      measurement.outcome,
                      measurement.stage,
                      measurement.verified || !verifiable_,

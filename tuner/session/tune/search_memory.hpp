@@ -27,6 +27,11 @@ struct Known {
   }
 };
 
+/// What the search makes small of a measurement: of the median time, and of the ends of its interval. 0: it failed, or has none.
+struct Cost {
+  double middle = 0, low = 0, high = 0;
+};
+
 /// The median time, as exactly as it is known: where tuning is for the time it is the cost.
 [[nodiscard]] inline double time_of(const spec::KernelTemplate& kernel, const Known& known) {
   return kernel.objective ? static_cast<double>(known.time_us) : known.cost;
@@ -41,8 +46,7 @@ class SearchMemory {
     decided_.clear();
     verifiable_ = verifiable;
   }
-  /// `cost`: of the median time; 0 of a configuration that failed.
-  void remember(space::Ordinal ordinal, const measure::Measurement& measurement, double cost);
+  void remember(space::Ordinal ordinal, const measure::Measurement& measurement, const Cost& cost);
   [[nodiscard]] const Known& operator[](space::Ordinal ordinal) const { return known_[ordinal]; }
   /// In the order of their decisions.
   [[nodiscard]] const std::vector<space::Ordinal>& decided() const noexcept { return decided_; }

@@ -110,7 +110,7 @@ bool WinnerChoice::decided_before(const std::vector<std::string>& asked) {
     const bool same = context_.counts_here(origin) && base::member_or(detail, "asked", std::vector<std::string>{}) == asked;
     const bool measured_stays = origin == "measured" && !context_.is_live();
     if (!same && !measured_stays) continue;
-    if (context_.is_live() && run_off_would_go_on(detail, context_.request.race.most)) continue;
+    if (context_.is_live() && run_off_would_go_on(detail, context_.race().most)) continue;
     tally_.result.nothing_left = tally_.result.measured == 0;
     tally_.result.best = previous;
     return true;
@@ -163,12 +163,7 @@ void WinnerChoice::tell_why_none() const {
 std::optional<RunOffSamples> WinnerChoice::run_off(const std::vector<std::string>& finalists, End& end) {
   std::vector<spec::Configuration> configurations;
   for (const auto& finalist : finalists) configurations.push_back(spec::configuration_from_text(context_.kernel, finalist));
-  Race::Options race = context_.request.race;
-  // Their times are compared where something else counts: nobody leaves for being slower, so that the epochs are the fewest that decide.
-  if (context_.kernel.objective) {
-    race.all_stay = true;
-    race.most = std::min(race.most, race.fewest);
-  }
+  Race::Options race = context_.race();
   if (run_off_s_ && !end) end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*run_off_s_));
   race.until = end;
   auto samples = context_.prepared_backend().run_off(configurations, race, context_.request.seed);
