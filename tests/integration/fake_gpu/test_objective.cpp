@@ -90,13 +90,13 @@ CHECK(records().size() == 4);
 }
 
 TEST_CASE_FIXTURE(Measured, "a configuration of which the objective is no number above 0 cannot win, and ends nothing") {
-  const std::string objective = R"("objective": {"minimise": "time_us * (block_size - 64)"})";
+  const std::string objective = R"s("objective": {"minimise": "time_us * (block_size - 64)"})s";
   const auto result = tune(objective);
-CAPTURE(result.err);
-REQUIRE(result.exit_code == 0);
-CHECK((result.out + result.err).find("exclude them by a constraint, or change the objective") != std::string::npos);
-CHECK(best_of(result)["configuration"]["block_size"] == 128);
-CHECK(tune(objective, {"--where", "items > 1"}).exit_code == 0);
+  CAPTURE(result.err);
+  REQUIRE(result.exit_code == 0);
+  CHECK((result.out + result.err).find("exclude them by a constraint, or change the objective") != std::string::npos);
+  CHECK(best_of(result)["configuration"]["block_size"] == 128);
+  CHECK(tune(objective, {"--where", "items > 1"}).exit_code == 0);
 }
 
 TEST_CASE_FIXTURE(Measured, "a search that learns is told what the objective makes of a time") {
