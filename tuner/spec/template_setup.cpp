@@ -43,6 +43,9 @@ void TemplateParser::check_memset(const BufferSpec& buffer, const SourcePosition
   if (steps_of_ == StepsOf::Setup) {
     if (!buffer.prepared)
       fail(position, fmt::format("setup would overwrite the input '{}'; name a prepared buffer or a workspace", buffer.name));
+  } else if (steps_of_ == StepsOf::Reference && !buffer.compared) {
+    fail(position,
+         fmt::format("the output '{}' is not compared, so that the reference need not set it; remove the memset step", buffer.name));
   } else if (!buffer.output) {
     fail(position, fmt::format("a memset step would overwrite the {} '{}'; name an output or a workspace",
                                buffer.prepared ? "prepared buffer" : "input", buffer.name));
@@ -56,10 +59,15 @@ void TemplateParser::check_use(const BufferSpec& buffer, const SourcePosition& p
                                buffer.name));
   if (steps_of_ == StepsOf::Setup && buffer.output && !buffer.input)
     fail(position, fmt::format("setup runs before there is an output '{}'; name inputs, prepared buffers and workspaces", buffer.name));
+  if (steps_of_ == StepsOf::Setup && (buffer.output || buffer.may_change))
+    fail(position,
+         fmt::format("setup could write to '{}', which launches update, and nothing would notice; let it read an input that nothing "
+                     "changes",
+                     buffer.name));
   if (steps_of_ != StepsOf::Reference) return;
   if (buffer.prepared)
     fail(position, fmt::format("the reference does not have what setup prepares, '{}'; let it read the inputs", buffer.name));
-  if (buffer.output && !buffer.compared)
+  if (buffer.output && !buffer.compared && !buffer.input)
     fail(position, fmt::format("the output '{}' is not compared, so that the reference need not write it; remove it here", buffer.name));
 }
 
@@ -97,6 +105,11 @@ void TemplateParser::check_untimed(BufferSpec& buffer) const {
   if (buffer.prepared && kernel_.setup.empty())
     refuse(R"(is "prepared", and nothing writes it; add "setup": [{"kernel": ...}], or make it an input)");
   if (buffer.prepared && !in_setup) refuse(R"(is "prepared", and no step of "setup" writes it; name it there, or remove it)");
+  if (buffer.prepared && depends_on_parameters(kernel_, buffer.count))
+    fail(buffer.count.position(),
+         fmt::format("the count of the prepared buffer '{}' depends on a parameter, so that it would be another for "
+                     "another configuration; count the most that any needs, by sizes",
+                     buffer.name));
   if (buffer.of_check && !in_check)
     refuse(R"(is an output of "check", which has no step that writes it; add one: "check": [{"kernel": ...}])");
   if (!buffer.compared && !in_check)

@@ -15,6 +15,10 @@ class Differing {
       if (is_in(expression)) names_.insert(let);  // a let uses earlier ones
   }
 
+  [[nodiscard]] bool is_in(const Expression& expression) const {
+    const auto& used = expression.variables();
+    return std::any_of(used.begin(), used.end(), [&](const std::string& name) { return names_.contains(name); });
+  }
   [[nodiscard]] bool is_in(const StepSpec& step) const {
     if (const auto* const memset = std::get_if<MemsetSpec>(&step)) return is_in(memset->condition) || is_scratch(memset->buffer);
     const auto& launch = std::get<LaunchSpec>(step);
@@ -30,10 +34,6 @@ class Differing {
   }
 
  private:
-  [[nodiscard]] bool is_in(const Expression& expression) const {
-    const auto& used = expression.variables();
-    return std::any_of(used.begin(), used.end(), [&](const std::string& name) { return names_.contains(name); });
-  }
   [[nodiscard]] bool is_in(const std::optional<Expression>& expression) const { return expression && is_in(*expression); }
   [[nodiscard]] bool is_in(const std::vector<Expression>& expressions) const {
     return std::any_of(expressions.begin(), expressions.end(), [&](const Expression& expression) { return is_in(expression); });
@@ -62,6 +62,8 @@ bool depends_on_parameters(const KernelTemplate& kernel, const std::vector<StepS
   const Differing differing(kernel);
   return std::any_of(steps.begin(), steps.end(), [&](const StepSpec& step) { return differing.is_in(step); });
 }
+
+bool depends_on_parameters(const KernelTemplate& kernel, const Expression& expression) { return Differing(kernel).is_in(expression); }
 
 LaunchPlan resolve_setup(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
                          const DeviceInfo& device) {

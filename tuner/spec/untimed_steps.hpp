@@ -12,6 +12,8 @@ namespace attune::spec {
 /// Whether the steps may be others for another configuration: an expression or argument of theirs is a parameter or follows from one by
 /// lets, or the size of a workspace that they name does. What their code does with macros it cannot tell.
 [[nodiscard]] bool depends_on_parameters(const KernelTemplate& kernel, const std::vector<StepSpec>& steps);
+/// Whether an expression may have another value for another configuration, as above.
+[[nodiscard]] bool depends_on_parameters(const KernelTemplate& kernel, const Expression& expression);
 
 /// The steps that write prepared buffers. Workspaces in it are those that setup names, and nobody else's: the others are none here.
 /// Throws: as resolve; a LimitError begins with "setup: ". Source: docs/decisions/0022-setup-and-check.md

@@ -173,6 +173,11 @@ TEST_CASE("a step may only name and set what is there for its kind, and is told 
   check(R"("memset": "packed")", R"("memset": "in")", "setup would overwrite the input 'in'; name a prepared buffer or a workspace");
   check(R"("memset": "packed")", R"("memset": "parts")", "setup runs before there is an output 'parts'");
   check(R"("args": ["in", "packed")", R"("args": ["y", "packed")", "setup runs before there is an output 'y'");
+  check(R"("args": ["in", "packed")", R"("args": ["both", "packed")",
+        "setup could write to 'both', which launches update, and nothing would notice; let it read an input that nothing changes");
+  check(R"("memset": "packed")", R"("memset": "both")", "setup could write to 'both'");
+  check(R"("in": {"type": "f32", "count": "n"})", R"("in": {"type": "f32", "count": "n", "may_change": true})",
+        "setup could write to 'in'");
   check(R"("args": ["in", "packed")", R"("args": ["in", "packd")", "the argument 'packd' is nothing known; did you mean 'packed'?");
   check(R"("args": ["packed", "x")", R"("args": ["packed", "y")", "'y' is an output of \"check\" alone, which launches do not have");
   check(R"("launches": [)", R"("launches": [{"memset": "packed", "byte": 0},)",
@@ -201,6 +206,11 @@ TEST_CASE("buffers that contradict themselves, setup or check are refused with a
   check(prepared, R"("prepared": true, "memory": "constant")", "is written by kernels and cannot be constant memory");
   check(prepared, R"("prepared": true, "may_change": true)", "\"may_change\" is of inputs alone");
   check(prepared, R"("prepared": 1)", "must be true or false");
+  for (const char* const count : {"16 * waves", "n + threads"}) {
+    const std::string other = replaced(R"("packed": {"type": "f32", "count": "N", "prepared")", "N", count);
+    check(R"("packed": {"type": "f32", "count": "n", "prepared")", other,
+          "the count of the prepared buffer 'packed' depends on a parameter, so that it would be another for another configuration");
+  }
   check(R"("output": "check")", R"("output": "chek")", "\"output\" must be true, false or \"check\", not ");
   check(R"("output": "check")", R"("output": "check", "compare": false)", "remove \"compare\"");
   check(R"("output": "check")", R"("output": "check", "input": true)", "is written by check steps alone; remove \"input\"");
@@ -236,6 +246,17 @@ TEST_CASE("setup, check and the buffers that are there for them need each other"
                                      R"(["parts", "y", "shared_scratch", "check_scratch"])", R"(["parts", "check_scratch"])");
   CHECK(contains(error_of([&] { static_cast<void>(parse_sample(plain)); }), "\"check\" names no output that is compared"));
   CHECK(contains(sample_error(R"("output": true})", R"("output": true, "compare": false})"), "no output is compared"));
+}
+
+TEST_CASE("launches of a reference may read a buffer that is updated and not compared, and not set it") {
+  const std::string both = R"("both": {"type": "f32", "count": "n", "input": true, "output": true)";
+  const std::string uncompared = replaced(replaced(kPacked, both, both + R"(, "compare": false)"), R"(["parts", "y", "shared_scratch")",
+                                          R"(["parts", "both", "y", "shared_scratch")");
+  CHECK_NOTHROW(static_cast<void>(parse_sample(uncompared)));
+  const std::string set =
+      replaced(uncompared, R"("reference": {"launches": [)", R"("reference": {"launches": [{"memset": "both", "byte": 0},)");
+  CHECK(contains(error_of([&] { static_cast<void>(parse_sample(set)); }),
+                 "the output 'both' is not compared, so that the reference need not set it; remove the memset step"));
 }
 
 TEST_CASE("what setup prepares is no input of a reference, and what is not compared no output of it") {
