@@ -65,6 +65,12 @@ bool depends_on_parameters(const KernelTemplate& kernel, const std::vector<StepS
 
 bool depends_on_parameters(const KernelTemplate& kernel, const Expression& expression) { return Differing(kernel).is_in(expression); }
 
+bool check_names_scratch_of_launches(const KernelTemplate& kernel) {
+  return std::any_of(kernel.buffers.begin(), kernel.buffers.end(), [&](const BufferSpec& buffer) {
+    return buffer.workspace && !buffer.untimed && names_buffer(kernel.check, buffer.name);
+  });
+}
+
 LaunchPlan resolve_setup(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,
                          const DeviceInfo& device) {
   LaunchPlan plan = resolve_steps(kernel, kernel.setup, problem, configuration, device, "setup: ");

@@ -15,6 +15,9 @@ namespace attune::spec {
 /// Whether an expression may have another value for another configuration, as above.
 [[nodiscard]] bool depends_on_parameters(const KernelTemplate& kernel, const Expression& expression);
 
+/// Whether check has something to do with a workspace of the launches: then it is right behind a single call alone, as windows share it.
+[[nodiscard]] bool check_names_scratch_of_launches(const KernelTemplate& kernel);
+
 /// The steps that write prepared buffers. Workspaces in it are those that setup names, and nobody else's: the others are none here.
 /// Throws: as resolve; a LimitError begins with "setup: ". Source: docs/decisions/0022-setup-and-check.md
 [[nodiscard]] LaunchPlan resolve_setup(const KernelTemplate& kernel, const Problem& problem, const Configuration& configuration,

@@ -165,10 +165,14 @@ void Verifier::arrange(Run& run, ProblemData& problem, std::size_t data, Guard v
   problem.set_up(*run.which, run.untimed.own_setup());
   problem.keep_prepared(*run.which);
   run.scratch_layout.guard(*support_, run.scratch, variant);
-  for (std::size_t i = 0; i < run.plan.buffers.size(); ++i) {
-    const auto& buffer = run.plan.buffers[i];
+  poison_scratch(run.plan, run.addresses);
+}
+
+void Verifier::poison_scratch(const spec::LaunchPlan& plan, const Addresses& addresses) {
+  for (std::size_t i = 0; i < plan.buffers.size(); ++i) {
+    const auto& buffer = plan.buffers[i];
     const bool promises_nothing = buffer.workspace && buffer.init == spec::WorkspaceInit::None;
-    if (promises_nothing) support_->set_bytes(run.addresses[i], static_cast<std::size_t>(buffer.bytes), kScratchPoison);
+    if (promises_nothing) support_->set_bytes(addresses[i], static_cast<std::size_t>(buffer.bytes), kScratchPoison);
   }
 }
 
@@ -311,9 +315,13 @@ std::optional<Verifier::Wrong> Verifier::finding() {
 
 std::optional<std::string> Verifier::check_timed(const TimedCandidate& candidate, ProblemData& problem) {
   auto& asked = problem.asked();
-  if (problem.has_in_out()) {  // the batch changed its own input many times: one call more, on restored data
+  // The batch changed its own input many times, or left what check reads in scratch that another window's call wrote to last: one call
+  // more, on restored data.
+  const bool scratch_is_read = spec::check_names_scratch_of_launches(problem.kernel());
+  if (problem.has_in_out() || scratch_is_read) {
     problem.restore(asked, kRandom);
     problem.set_up(asked, candidate.untimed.own_setup());
+    if (scratch_is_read) poison_scratch(candidate.plan, candidate.addresses);
     candidate.call.enqueue(candidate.addresses, support_->stream().get());
   }
   if (candidate.untimed.check) candidate.untimed.check->enqueue(candidate.addresses, *support_);

@@ -45,7 +45,8 @@ class Verifier {
   [[nodiscard]] Verdict first_call(const Candidate& candidate, ProblemData& problem);
   /// Frees the scratch, which grows with the configurations.
   void release() { scratch_ = gpu::Buffer(); }
-  /// After timing: the outputs of window 0 and the configuration's own scratch. Requires: the problem was adapted to the configuration
+  /// After timing: the outputs of window 0 and the configuration's own scratch. Makes one call more, on restored data, where the
+  /// configuration updates a buffer or check names scratch of its launches. Requires: the problem was adapted to the configuration
   /// before its last call.
   [[nodiscard]] std::optional<std::string> check_timed(const TimedCandidate& candidate, ProblemData& problem);
 
@@ -85,6 +86,8 @@ class Verifier {
   void call(Run& run);
   /// Data, what setup makes of them, guards and poison for a call.
   void arrange(Run& run, ProblemData& problem, std::size_t data, Guard variant);
+  /// Poisons the workspaces that promise nothing.
+  void poison_scratch(const spec::LaunchPlan& plan, const Addresses& addresses);
   /// Begins checks: of what must be untouched, guards, and workspaces that are left zero.
   void check_bounds(Run& run, ProblemData& problem, std::size_t data, Guard variant);
   /// A call between two events.

@@ -112,6 +112,21 @@ TEST_CASE_FIXTURE(Packed, "a setup of its own that writes to an input makes its 
   }
 }
 
+TEST_CASE_FIXTURE(Packed, "check finds what a call left in a workspace, whatever windows were timed since") {
+  const std::filesystem::path sums = std::filesystem::path(ATTUNE_SOURCE_DIR) / "templates/references/segmented_reduce";
+  base::write_file_atomic(path() / "reference.cu", base::read_file(sums / "reference.cu"));
+  std::string reference = base::read_file(sums / "reference.json");
+  base::write_file_atomic(path() / "rows.json", reference.insert(reference.rfind('}'), R"(, "groups": 3)"));
+  text = replaced(text, R"("problem": {)", R"("problem": {"T": {"type": ["i32"]}, "op": {"choice": ["sum"]}, )");
+  text = replaced(text, R"("count": "4 * rows", "output": true, "compare": false)", R"("count": "4 * rows", "workspace": true)");
+  text = replaced(text, R"("in": {"type": "i32")", R"("in": {"type": "T")");
+  text = text.substr(0, text.find(R"("reference":)")) + R"("reference": {"file": "rows.json"}})";
+  const auto result = run("tune", {"--T", "i32", "--op", "sum", "--db", database, "--compile-workers", "2"});
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 0);
+  check_outcomes();
+}
+
 TEST_CASE_FIXTURE(Packed, "what a reference plants and alters goes through setup, shared or not, so that every defect is found by it") {
   const std::filesystem::path scan = std::filesystem::path(ATTUNE_SOURCE_DIR) / "tests/support/fake_templates/arg_scan";
   const std::string kernels = base::read_file(source / "packed.cu");
