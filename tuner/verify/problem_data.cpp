@@ -220,6 +220,7 @@ void ProblemData::check_untouched(Case& which, std::size_t data, Guard variant) 
     fill_input(which, i, elements(which, i, where), data, 0, 0, &what);
   }
   prepared_.check(which.buffers, where);
+  if (which.setup) which.setup->check_guards(*support_);
 }
 
 void ProblemData::set_up(Case& which, const UntimedCall* own, int window) {

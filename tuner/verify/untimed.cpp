@@ -15,6 +15,7 @@ UntimedCall::UntimedCall(spec::LaunchPlan plan, const gpu::Module& module)
 
 void UntimedCall::enqueue(Addresses addresses, Support& support) const {
   place(layout_, scratch_, addresses);
+  if (scratch_bytes() > 0) layout_.guard(support, scratch_, Guard::LowFirst);
   for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
     const auto& buffer = plan_.buffers[i];
     if (!layout_.holds(i) || buffer.init == spec::WorkspaceInit::ZeroEach) continue;
@@ -22,6 +23,10 @@ void UntimedCall::enqueue(Addresses addresses, Support& support) const {
                       buffer.init == spec::WorkspaceInit::None ? kNothingPromised : 0);
   }
   call_.enqueue(addresses, support.stream().get());
+}
+
+void UntimedCall::check_guards(Support& support) const {
+  if (scratch_bytes() > 0) layout_.check_guards(support, scratch_, Guard::LowFirst);
 }
 
 Untimed::Untimed(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::Configuration& configuration,
@@ -47,7 +52,14 @@ PreparedBuffers::PreparedBuffers(const spec::KernelTemplate& kernel, const std::
 
 std::optional<UntimedCall> PreparedBuffers::shared_setup(const spec::Problem& problem) const {
   if (!module_) return std::nullopt;
-  return UntimedCall(spec::resolve_setup(*kernel_, problem, spec::default_configuration(*kernel_), support_->device()), *module_);
+  auto plan = spec::resolve_setup(*kernel_, problem, spec::default_configuration(*kernel_), support_->device());
+  try {
+    return UntimedCall(std::move(plan), *module_);
+  } catch (const CudaError&) {  // whoever ends the worker wants its result
+    throw;
+  } catch (const Error& error) {
+    throw Error(fmt::format("{}: \"setup\": {}", kernel_->spec_path, error.what()), error.exit_code());
+  }
 }
 
 template <class Use>

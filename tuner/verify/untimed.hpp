@@ -17,8 +17,10 @@ class UntimedCall {
   [[nodiscard]] std::size_t scratch_bytes() const noexcept { return layout_.bytes(); }
   /// Requires: `scratch_bytes` are there, before the first call and for as long as there are any.
   void set_scratch(CUdeviceptr start) noexcept { scratch_ = start; }
-  /// Puts them onto the stream. `addresses`: of the template's buffers, but for scratch that nobody else has.
+  /// Puts them onto the stream, its scratch between guards. `addresses`: of the template's buffers, but for scratch that nobody else has.
   void enqueue(Addresses addresses, Support& support) const;
+  /// Begins checks that the last call wrote nothing around its scratch.
+  void check_guards(Support& support) const;
 
  private:
   spec::LaunchPlan plan_;

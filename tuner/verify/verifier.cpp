@@ -179,6 +179,7 @@ void Verifier::poison_scratch(const spec::LaunchPlan& plan, const Addresses& add
 void Verifier::check_bounds(Run& run, ProblemData& problem, std::size_t data, Guard variant) {
   problem.check_untouched(*run.which, data, variant);
   run.scratch_layout.check_guards(*support_, run.scratch, variant);
+  if (run.untimed.setup) run.untimed.setup->check_guards(*support_);
   check_left_zero(run.plan, run.addresses);
 }
 
@@ -194,7 +195,10 @@ void Verifier::pass(Run& run, ProblemData& problem, std::size_t data) {
   else
     run.call.enqueue(run.addresses, support_->stream().get());
   timed_ = timed_ || times;
-  if (run.untimed.check) run.untimed.check->enqueue(run.addresses, *support_);
+  if (run.untimed.check) {
+    run.untimed.check->enqueue(run.addresses, *support_);
+    run.untimed.check->check_guards(*support_);
+  }
   check_bounds(run, problem, data, variant);
   if (decides && took_too_long()) {
     // It had its code to load, and perhaps to work on data that take longer.

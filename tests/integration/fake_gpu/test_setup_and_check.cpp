@@ -112,6 +112,52 @@ TEST_CASE_FIXTURE(Packed, "a setup of its own that writes to an input makes its 
   }
 }
 
+TEST_CASE_FIXTURE(Packed, "a shared setup with other arguments than its kernel ends the command with the file and the word setup") {
+  text = replaced(text, R"("packed", "rows", "columns", "layout"]}],)", R"("packed", {"rows": "i32"}, "columns", "layout"]}],)");
+  const auto result = tune();
+  CHECK(result.exit_code == static_cast<int>(ExitCode::Spec));
+  CHECK_MESSAGE(result.err.find("template.json: \"setup\": failed binding kernel \"packed_setup\": argument 3") != std::string::npos,
+                result.err);
+  CHECK(records().empty());
+}
+
+TEST_CASE_FIXTURE(Packed, "a workspace of setup or check alone lies between guards") {
+  const std::string buffers = R"("buffers": {)", past = "wrote past the end of buffer \"scratch\"";
+  const auto all_wrong = [&] {
+    const auto stored = records();
+    CHECK_FALSE(stored.empty());
+    for (const auto& record : stored) {
+      CHECK(record.outcome == "wrong_result");
+      CHECK_MESSAGE(test::detail_of(record).find(past) != std::string::npos, test::detail_of(record));
+    }
+  };
+  text = replaced(text, R"("none", "writes_packed", "wrong_part", "past_packed")", R"("none")");
+  const auto add = [&](const std::string& count, const std::string& steps, const std::string& step) {
+    text = replaced(text, buffers, buffers + R"("scratch": {"type": "i32", "workspace": true, "count": ")" + count + "\"},");
+    text = replaced(text, "\"" + steps + "\": [", "\"" + steps + R"(": [{"grid": 1, "block": 64, )" + step + "},");
+  };
+  const std::string setup = R"("kernel": "packed_setup", "args": ["in", "scratch", "rows", "columns", "layout"])";
+  SUBCASE("of check") {
+    add("rows - 1", "check", R"("kernel": "packed_check", "args": ["parts", "scratch", "rows"])");
+    static_cast<void>(tune());
+    all_wrong();
+  }
+  SUBCASE("of a setup of its own") {
+    add("rows * columns - 1", "setup", setup);
+    give_each_its_own();
+    static_cast<void>(tune());
+    all_wrong();
+  }
+  SUBCASE("of a shared setup") {
+    add("rows * columns - 1", "setup", setup);
+    const auto result = tune();
+    CHECK(result.exit_code == static_cast<int>(ExitCode::Spec));
+    CHECK_MESSAGE(result.err.find("failed running \"setup\"") != std::string::npos, result.err);
+    CHECK_MESSAGE(result.err.find(past) != std::string::npos, result.err);
+    CHECK(records().empty());
+  }
+}
+
 TEST_CASE_FIXTURE(Packed, "check finds what a call left in a workspace, whatever windows were timed since") {
   const std::filesystem::path sums = std::filesystem::path(ATTUNE_SOURCE_DIR) / "templates/references/segmented_reduce";
   base::write_file_atomic(path() / "reference.cu", base::read_file(sums / "reference.cu"));
