@@ -81,12 +81,11 @@ TEST_CASE_FIXTURE(Measured, "what is minimised or maximised decides, and times s
 
 TEST_CASE_FIXTURE(Measured, "configurations of the same launches that differ in what the objective names are tried each") {
   waves_do_nothing = true;
-  const auto result = tune(R"("objective": {"minimise": "time_us * (9 - waves)"
-})", {"--where", "block_size == 256 and items == 2"});
+  const auto result = tune(R"s("objective": {"minimise": "time_us * (9 - waves)"})s", {"--where", "block_size == 256 and items == 2"});
   CAPTURE(result.err);
-REQUIRE(result.exit_code == 0);
-CHECK(best_of(result)["configuration"]["waves"] == 8);
-CHECK(records().size() == 4);
+  REQUIRE(result.exit_code == 0);
+  CHECK(best_of(result)["configuration"]["waves"] == 8);
+  CHECK(records().size() == 4);
 }
 
 TEST_CASE_FIXTURE(Measured, "a configuration of which the objective is no number above 0 cannot win, and ends nothing") {
