@@ -39,6 +39,10 @@ const std::vector<Use> kUses = {
      "static_assert(sizeof(std::sqrt(x[1])) == 4); x[0] = std::sqrt(x[1]) + std::pow(x[1], x[2]) + std::abs(x[3]) + std::isnan(x[4]);"},
     {"math.h cmath", "double d = n; x[0] = pow(x[1], d) + pow(d, x[2]) + pow(n, n) + std::pow(x[1], 2.0) + pow(x[1], 2) + pow(d, 2);"},
     {"math.h cmath math.h", "constexpr float a = INFINITY; constexpr double b = HUGE_VAL; x[0] = a + b + NAN;"},
+    {"math.h",
+     "double d = n; unsigned u = n; x[0] = pow(2, x[1]) + pow(10, d) + pow(u, n) + pow(x[1], u) + pow(true, 'a') + std::pow(2, x[2]);"},
+    {"stdlib.h time.h", "uint a = n; ushort b = n; x[0] = a + b + RAND_MAX + CLOCKS_PER_SEC;"},
+    {"float.h", "static_assert(FLT_DECIMAL_DIG == 9 && DBL_DECIMAL_DIG == 17 && LDBL_DIG == 18);"},
     {"string.h", "memcpy(x, x + 4, 16); memset(x, 0, 4);"},
     {"cstring", "std::memcpy(x, x + 4, 16); std::memset(x, 0, 4);"},
     {"stddef.h",
@@ -77,6 +81,30 @@ TEST_CASE("assertions are left out with NDEBUG") {
   CHECK(silent == without);
   CHECK(compile(checked, {"-DNDEBUG"}).cubin == without);
   CHECK(compile(checked).cubin != without);
+}
+
+TEST_CASE("assertions that were left out come back where <assert.h> is included without NDEBUG") {
+  const std::string again = "#define NDEBUG\n#include <assert.h>\n#undef NDEBUG\n#include <assert.h>\n";
+  const CompileResult result = compile(again + kernel("assert(n > 0); x[0] = 1;"));
+  CHECK_MESSAGE(result.status == CompileStatus::Ok, result.log);
+  CHECK(result.cubin != compile(kernel("x[0] = 1;")).cubin);
+}
+
+TEST_CASE("a source's own pow and macros stand beside the replacements") {
+  const CompileResult result = compile(
+      "#define exponent 3\n#define T 4\n#define M_PI 3.14f\n#define FLT_MAX 1.0f\n#include <math.h>\n#include <float.h>\n"
+      "__device__ int pow(int a, int b) { return a * b; }\n" +
+      kernel("static_assert(sizeof(M_PI) == 4 && FLT_MAX == 1 && sizeof(pow(n, n)) == 4); x[0] = pow(2, x[1]) + M_E + FLT_MIN;"));
+  CHECK_MESSAGE(result.status == CompileStatus::Ok, result.log);
+  CHECK_MESSAGE(result.log.empty(), result.log);
+}
+
+TEST_CASE("C's headers may stand in an extern \"C\" block") {
+  for (const char* header :
+       {"stdint.h", "math.h", "stdio.h", "stdlib.h", "limits.h", "stddef.h", "time.h", "string.h", "float.h", "assert.h"}) {
+    const CompileResult result = compile("extern \"C\" {\n#include <" + std::string(header) + ">\n}\n" + kernel(""));
+    CHECK_MESSAGE(result.status == CompileStatus::Ok, result.log);
+  }
 }
 
 TEST_CASE("an error behind replaced headers has its line, also where a condition skips them") {
