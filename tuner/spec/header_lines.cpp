@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include "tuner/spec/host_headers.hpp"
 #include "tuner/spec/source_lines.hpp"
@@ -51,15 +52,18 @@ class DirectiveReader {
   [[nodiscard]] std::size_t begin() const { return line_.begin; }
   [[nodiscard]] std::size_t end() const { return line_.end; }  ///< of the line break that ends it
   [[nodiscard]] const std::string& file() const { return file_; }
-  [[nodiscard]] int line() const { return line_.number + shift_; }
-  /// A directive that gives the line behind this one the place that it has.
-  [[nodiscard]] std::string position_behind() const { return fmt::format("#line {} {}", lines_.number() + shift_, file_); }
+  [[nodiscard]] std::int64_t line() const { return line_.number + shift_; }
+  /// A directive that gives the line behind this one the place that it has; empty where no #line can say it.
+  [[nodiscard]] std::string position_behind() const {
+    const std::int64_t line = lines_.number() + shift_;
+    return line > std::numeric_limits<int>::max() ? std::string() : fmt::format("#line {} {}", line, file_);
+  }
 
  private:
   void take_position() {
-    int named = 0;
+    std::int64_t named = 0;
     const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), named);
-    if (error != std::errc()) return;
+    if (error != std::errc() || named < 0 || named > std::numeric_limits<int>::max()) return;
     shift_ = named - lines_.number();
     const std::string_view file = without_blanks(rest_.substr(static_cast<std::size_t>(end - rest_.data())));
     if (const std::size_t close = file.rfind('"'); file.starts_with('"') && close > 0) file_ = file.substr(0, close + 1);
@@ -68,16 +72,19 @@ class DirectiveReader {
   SourceLines lines_;
   SourceLines::Line line_;
   std::string_view word_, rest_;  ///< of line_
-  int shift_ = 0;
+  std::int64_t shift_ = 0;
   std::string file_;
 };
 
-/// Whether the source may have a header to replace: what nearly every source is told apart by, at no cost.
+/// Whether the source may have a header to replace: what nearly every source is told apart by, at no cost. Joined lines may hide the word
+/// and what follows it.
 bool may_be_replaced(std::string_view source) {
+  if (source.find("\\\n") != std::string_view::npos || source.find("\\\r\n") != std::string_view::npos) return true;
   constexpr std::string_view kWord = "include";
   for (std::size_t at = source.find(kWord); at != std::string_view::npos; at = source.find(kWord, at + kWord.size())) {
-    const std::string_view header = header_at(without_blanks(source.substr(at + kWord.size())));
-    if (!header.empty() && is_replaced(header)) return true;
+    const std::string_view rest = without_blanks(source.substr(at + kWord.size()));
+    const std::string_view header = header_at(rest);
+    if (rest.starts_with("/*") || (!header.empty() && is_replaced(header))) return true;
   }
   return false;
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -7,9 +8,9 @@ namespace attune::spec {
 
 /// An `#include <header>` in a source.
 struct HeaderLine {
-  std::string header;  ///< with its brackets
-  std::string file;    ///< as the #line before it names it, in quotes; empty without one
-  int line = 0;        ///< likewise
+  std::string header;     ///< with its brackets
+  std::string file;       ///< as the #line before it names it, in quotes; empty without one
+  std::int64_t line = 0;  ///< likewise
 };
 
 /// Every such line outside of comments and strings, in order. Conditions are not evaluated.

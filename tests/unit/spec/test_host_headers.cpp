@@ -93,6 +93,22 @@ TEST_CASE("host code without a replacement stays in its place, where the compile
   CHECK(behind_prelude(source) == "#line 1 \"sample.cu\"\n#include <iostream>\n#include <thrust/sort.h>\n\n\n\n");
 }
 
+TEST_CASE("a header of the host is replaced behind a comment and in joined lines") {
+  const std::string in_place = declared("<stdio.h>") + "#line ";
+  CHECK(with_replaced_headers("#include /* printf */ <stdio.h>\nint x;\n") == in_place + "2 \nint x;\n");
+  CHECK(with_replaced_headers("#include \\\n<stdio.h>\nint x;\n") == in_place + "3 \nint x;\n");
+  CHECK(with_replaced_headers("#inc\\\r\nlude <stdio.h>\nint x;\n") == in_place + "3 \nint x;\n");
+}
+
+TEST_CASE("a #line with the greatest number has no line behind it, and a greater one is none") {
+  const auto lines = header_lines("#line 2147483647\n\n#include <a.h>\n#line 2147483648\n#include <b.h>\n");
+  REQUIRE(lines.size() == 2);
+  CHECK(lines[0].line == 2147483648);
+  CHECK(lines[1].line == 2147483650);
+  CHECK(with_replaced_headers("#line 2147483647\n#include <stdio.h>\nint x;\n") ==
+        "#line 2147483647\n" + declared("<stdio.h>") + "\nint x;\n");
+}
+
 TEST_CASE("headers are host code by what is known of them, and each has a remedy") {
   for (const char* header :
        {"<iostream>", "<vector>", "<limits>", "<unistd.h>", "<sys/time.h>", "<thrust/sort.h>", "<cub/device/device_scan.cuh>"}) {
