@@ -77,7 +77,7 @@ constexpr std::array<std::string_view, 2> kOfDeviceLibraries = {"cublasdx", "cus
 bool begins_with(std::string_view header, std::string_view begin) { return header.substr(1).starts_with(begin); }
 
 bool is_of_cub_or_thrust(std::string_view header) {
-  return begins_with(header, "thrust/") || begins_with(header, "cub/device/") || header == "<cub/util_allocator.cuh>";
+  return is_of_thrust(header) || begins_with(header, "cub/device/") || header == "<cub/util_allocator.cuh>";
 }
 
 }  // namespace
@@ -106,6 +106,8 @@ bool is_host_library(std::string_view header) {
   if (std::any_of(kOfDeviceLibraries.begin(), kOfDeviceLibraries.end(), begins)) return false;
   return is_of_cub_or_thrust(header) || std::any_of(kOfCudaLibraries.begin(), kOfCudaLibraries.end(), begins);
 }
+
+bool is_of_thrust(std::string_view header) { return begins_with(header, "thrust/"); }
 
 std::string remedy_for(std::string_view header) {
   constexpr const char* kApart = "put it and the host code that needs it between #ifndef __CUDACC_RTC__ and #endif";

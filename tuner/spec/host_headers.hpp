@@ -28,6 +28,10 @@ struct HeaderReplacement {
 /// Whether such a header comes with CUDA, so that what is missing, or refused, may be in another that it includes. Requires: the brackets.
 [[nodiscard]] bool is_host_library(std::string_view header);
 
+/// Whether a header is one of Thrust. NVRTC compiles some: <thrust/functional.h>, <thrust/tuple.h>, <thrust/pair.h>. Requires: the
+/// brackets.
+[[nodiscard]] bool is_of_thrust(std::string_view header);
+
 /// What to do about a header of which is_host_code holds: the end of a sentence.
 [[nodiscard]] std::string remedy_for(std::string_view header);
 

@@ -91,7 +91,8 @@ class Prelude {
 
 /// Moves `#include <...>` lines at the beginning of a file, before anything but comments and blank lines, to the
 /// headers, and leaves blank lines in their places: every other line keeps its number. Includes behind a condition or a
-/// definition may depend on it and stay where they are, and so does what will not compile: the compiler names its place.
+/// definition may depend on it and stay where they are, and so does what will not compile: the compiler names its place. Of Thrust some
+/// headers compile, so that all are moved.
 std::string move_leading_includes(const std::string& file, Headers& headers) {
   constexpr std::string_view kSpace = " \t\r\n\f\v";
   constexpr std::string_view kBlank = " \t";
@@ -111,7 +112,7 @@ std::string move_leading_includes(const std::string& file, Headers& headers) {
       if (open == std::string::npos || file[open] != '<' || close == std::string::npos) break;
       if (std::string_view(file).substr(at, close - at).find('\n') != std::string_view::npos) break;
       const std::string_view header = std::string_view(file).substr(open, close + 1 - open);
-      if (!is_host_code(header)) {
+      if (!is_host_code(header) || is_of_thrust(header)) {
         headers.add(header);
         left.append(file, copied, at - copied);
         copied = close + 1;

@@ -88,9 +88,15 @@ TEST_CASE("<cub/cub.cuh> is CUB's headers for blocks and warps, each once, to be
 }
 
 TEST_CASE("host code without a replacement stays in its place, where the compiler names it") {
-  const std::string source = compiled("#include <iostream>\n#include <thrust/sort.h>\n#include <cuda_fp16.h>\n#include <stdio.h>\n");
+  const std::string source = compiled("#include <iostream>\n#include <cublas_v2.h>\n#include <cuda_fp16.h>\n#include <stdio.h>\n");
   CHECK(source.starts_with("#include <cuda_fp16.h>\n#pragma nv_hdrstop\n" + declared("<stdio.h>")));
-  CHECK(behind_prelude(source) == "#line 1 \"sample.cu\"\n#include <iostream>\n#include <thrust/sort.h>\n\n\n\n");
+  CHECK(behind_prelude(source) == "#line 1 \"sample.cu\"\n#include <iostream>\n#include <cublas_v2.h>\n\n\n\n");
+}
+
+TEST_CASE("headers of Thrust are moved in front like others of CUDA: NVRTC compiles some") {
+  const std::string source = compiled("#include <thrust/functional.h>\n#include <thrust/tuple.h>\nint x;\n");
+  CHECK(source.starts_with("#include <thrust/functional.h>\n#include <thrust/tuple.h>\n#pragma nv_hdrstop\n"));
+  CHECK(behind_prelude(source) == "#line 1 \"sample.cu\"\n\n\nint x;\n\n");
 }
 
 TEST_CASE("a header of the host is replaced behind a comment and in joined lines") {
@@ -116,8 +122,8 @@ TEST_CASE("headers are host code by what is known of them, and each has a remedy
     CHECK(is_host_code(header));
     CHECK(contains(remedy_for(header), "between #ifndef __CUDACC_RTC__ and #endif"));
   }
-  for (const char* header :
-       {"<stdio.h>", "<cmath>", "<cub/cub.cuh>", "<cub/block/block_scan.cuh>", "<cuda/std/limits>", "<mma.h>", "<cuda_runtime.h>"}) {
+  for (const char* header : {"<stdio.h>", "<cmath>", "<cub/cub.cuh>", "<cub/block/block_scan.cuh>", "<cuda/std/limits>", "<mma.h>",
+                             "<cuda_runtime.h>", "<cublasdx.hpp>", "<cusolverdx.hpp>"}) {
     CAPTURE(header);
     CHECK_FALSE(is_host_code(header));
   }
