@@ -132,7 +132,7 @@ CompileResult Nvrtc::compile(const CompileRequest& request) {
     if (status != NVRTC_SUCCESS && with_headers && api.library.include_folders.empty()) {
       result.log += "no CUDA headers were found beside NVRTC; set CUDA_HOME to a toolkit that has them\n";
     } else if (result.status == CompileStatus::Failed) {
-      result.log += host_code_note(request, result.log);
+      result.log += host_code_note(request, result.log, api.library.include_folders);
     }
   }
   result.compile_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

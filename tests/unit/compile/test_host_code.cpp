@@ -156,10 +156,41 @@ TEST_CASE("a header that NVRTC has not is named with its place and what to do") 
                  "<helper_cuda.h> is not among CUDA's headers; put the file into the template's folder"));
 }
 
+TEST_CASE("of lines that include one header that is missing, the one that the compiler stopped at is named") {
+  const std::string guarded = "#ifndef __CUDACC_RTC__\n#include <vector>\n#endif\nint a();\n";
+  CHECK(contains(compile(guarded + "#include <vector>\n").log, "k.cu:5: <vector> is host code"));
+  CHECK(contains(compile(guarded + "#include \\\n<vector>\n").log, "k.cu:5: <vector> is host code"));
+  const std::string other = compile("#if 0\n#line 1 \"a.cuh\"\n#include <vector>\n#endif\n#line 1 \"b/b.cuh\"\n\n#include <vector>\n").log;
+  CHECK(contains(other, "b/b.cuh:2: <vector> is host code"));
+  CHECK_FALSE(contains(other, "a.cuh:1: <vector>"));
+  const std::string beside = compile("#ifndef __CUDACC_RTC__\n#include <cublas_v2.h>\n#endif\n#include <vector>\n").log;
+  CHECK(contains(beside, "k.cu:4: <vector> is host code"));
+  CHECK_FALSE(contains(beside, "cublas"));
+}
+
+TEST_CASE("a header of Thrust that was moved in front is named without a place") {
+  const std::string log = compile("#include <thrust/sort.h>\n#line 1 \"a.cu\"\n").log;
+  CHECK(contains(log, "\n<thrust/sort.h> is host code, which NVRTC does not compile"));
+}
+
+TEST_CASE("algorithms for the whole device are said not to be in <cub/cub.cuh>") {
+  const std::string call = "__global__ void k() { size_t n; cub::DeviceReduce::Sum(0, n, (int*)0, (int*)0, 1); }\n";
+  const std::string log = compile("#include <cub/cub.cuh>\n" + call).log;
+  CHECK(contains(log, "\n<cub/cub.cuh> has no algorithms for the whole device (cub::Device...) here"));
+  CHECK(contains(log, "between #ifndef __CUDACC_RTC__ and #endif"));
+}
+
 TEST_CASE("an error of another kind tells nothing about headers") {
   CHECK_FALSE(
       contains(compile("#ifndef __CUDACC_RTC__\n#include <iostream>\n#include <thrust/sort.h>\n#endif\nno code;\n").log, "host code"));
   CHECK_FALSE(contains(compile("#include <cub/block/block_reduce.cuh>\nno code;\n").log, "host code"));
+  const std::string guarded = "#ifndef __CUDACC_RTC__\n#include <thrust/device_vector.h>\n#endif\n";
+  const std::string use =
+      kernel("using Reduce = cub::BlockReduce<float, 0>; __shared__ Reduce::TempStorage t; x[0] = Reduce(t).Sum(x[0]);");
+  const std::string inside = compile(guarded + "#include <cub/block/block_reduce.cuh>\n" + use).log;
+  CHECK(contains(inside, "/cub/"));
+  CHECK_FALSE(contains(inside, "host code"));
+  CHECK_FALSE(contains(compile(guarded + "#line 1 \"src/cub/mine.cuh\"\nno code;\n").log, "host code"));
 }
 
 }  // namespace test_host_code
