@@ -106,7 +106,7 @@ constexpr std::string_view kPower =
     "template <class __attune_T> struct __attune_number {};\n"
     "template <> struct __attune_number<float> { using __type = double; };\n"
     "template <> struct __attune_number<double> { using __type = double; };\n"
-    "template <> struct __attune_number<bool> { using __type = double; };\n"
+    "template <> struct __attune_number<decltype(0 == 0)> { using __type = double; };\n"
     "template <> struct __attune_number<char> { using __type = double; };\n"
     "template <> struct __attune_number<signed char> { using __type = double; };\n"
     "template <> struct __attune_number<unsigned char> { using __type = double; };\n"

@@ -92,7 +92,7 @@ TEST_CASE("assertions that were left out come back where <assert.h> is included 
 
 TEST_CASE("a source's own pow and macros stand beside the replacements") {
   const CompileResult result = compile(
-      "#define exponent 3\n#define T 4\n#define M_PI 3.14f\n#define FLT_MAX 1.0f\n#include <math.h>\n#include <float.h>\n"
+      "#define exponent 3\n#define T 4\n#define bool int\n#define M_PI 3.14f\n#define FLT_MAX 1.0f\n#include <math.h>\n#include <float.h>\n"
       "__device__ int pow(int a, int b) { return a * b; }\n" +
       kernel("static_assert(sizeof(M_PI) == 4 && FLT_MAX == 1 && sizeof(pow(n, n)) == 4); x[0] = pow(2, x[1]) + M_E + FLT_MIN;"));
   CHECK_MESSAGE(result.status == CompileStatus::Ok, result.log);
