@@ -22,6 +22,7 @@ import time
 
 ROUNDS, ITERATIONS = 5, 32
 MOST_TRIED = 20
+ROUNDING = 1e-5  # of the largest element: of an answer that is another configuration's, for both tuners
 HOST_HEADERS = ("stdio.h", "stdlib.h", "string.h", "math.h")
 MEANS = {
     "decided": "configurations that were run or failed within the seconds",
@@ -48,12 +49,10 @@ def tune_kernel(name, source, size, arguments, parameters, *more, **named):
     if mode != "import":
         import peers
         return peers.in_kernel_tuner(mode, folder, number, (name, source, size, arguments, parameters, *more), named)
-    file = folder / f"answer_{{number}}.npz"
+    import peers
     for option in ("answer", "verify"):
         named.pop(option, None)
-    if file.exists():
-        stored = numpy.load(file)
-        named["answer"] = [stored[str(place)] if str(place) in stored else None for place in range(len(arguments))]
+    named.update(peers.stored_answer(folder, number, len(arguments)))
     return original(name, source, size, arguments, parameters, *more, **named)
 
 kernel_tuner.tune_kernel = tune_kernel
@@ -79,25 +78,31 @@ def in_kernel_tuner(mode, folder, number, positional, named):
         return [{**first_valid(call), "time": 1.0}], {}
     if mode == "answer":
         return make_answer(folder, number, call)
-    stored = folder / f"answer_{number}.npz"
     call.pop("verify", None)
-    call["answer"] = None
-    if stored.exists():
-        import numpy
-        answers = numpy.load(stored)
-        call["answer"] = [answers[str(place)] if str(place) in answers else None for place in range(len(call["arguments"]))]
+    call |= stored_answer(folder, number, len(call["arguments"]))
     if mode == "time":
         return time_both(interface, folder, number, call)
     limits = {"time_limit": float(os.environ["ATTUNE_PEERS_SECONDS"]), "fraction": 1.0}
     start = time.perf_counter()
     results, environment = interface.tune_kernel(**call, strategy="random_sample", strategy_options=limits)
     command_s = time.perf_counter() - start
-    timed = [result for result in results if isinstance(result["time"], float)]
+    timed = [result for result in results if isinstance(result.get("time"), float)]
     best = min(timed, key=lambda result: result["time"], default=None)
     found = {"decided": len(results), "failed": len(results) - len(timed), "command_s": command_s,
              "configuration": best and {name: plain(best[name]) for name in call["tune_params"]}}
     (folder / f"peer_{number}.json").write_text(json.dumps(found), encoding="utf-8")
     return results, environment
+
+
+def stored_answer(folder, number, arguments):
+    """What both tuners compare results with, and its tolerance where the script does not say the answer itself."""
+    import numpy
+    file = folder / f"answer_{number}.npz"
+    if not file.exists():
+        return {"answer": None}
+    stored = numpy.load(file)
+    tolerance = {"atol": float(stored["atol"])} if "atol" in stored else {}
+    return {"answer": [stored[str(place)] if str(place) in stored else None for place in range(arguments)]} | tolerance
 
 
 def plain(value):
@@ -140,7 +145,10 @@ def make_answer(folder, number, call):
     if not any(value is not None for value in listed):
         kind, after = "first configuration", first_output(call)
         listed = [value if isinstance(value, numpy.ndarray) and not numpy.array_equal(value, before) else None for value, before in zip(after, call["arguments"])]
-    numpy.savez(folder / f"answer_{number}.npz", **{str(place): value for place, value in enumerate(listed) if value is not None})
+    answers = {str(place): value for place, value in enumerate(listed) if value is not None}
+    if kind != "script":  # another configuration sums in another order
+        answers["atol"] = numpy.float64(ROUNDING * max(float(numpy.abs(value).max()) for value in answers.values()))
+    numpy.savez(folder / f"answer_{number}.npz", **answers)
     (folder / f"call_{number}.json").write_text(json.dumps({"kernel": call["kernel_name"], "answer": kind}), encoding="utf-8")
     return [{**chosen, "time": 1.0}], {}
 
@@ -153,9 +161,14 @@ def time_both(interface, folder, number, call):
         for name, configuration in wanted.items():
             one = {parameter: [value] for parameter, value in configuration.items()}
             results, environment = interface.tune_kernel(**(call | {"tune_params": one, "restrictions": None}), iterations=ITERATIONS)
-            times[name].append(results[0]["time"] * 1000 if results and isinstance(results[0]["time"], float) else None)
+            times[name].append(results[0]["time"] * 1000 if results and isinstance(results[0].get("time"), float) else None)
     (folder / f"times_{number}.json").write_text(json.dumps(times), encoding="utf-8")
     return [{**next(iter(wanted.values())), "time": 1.0}], {}
+
+
+def module_path():
+    """Where what runs in place of a script finds this file."""
+    return os.pathsep.join([str(pathlib.Path(__file__).resolve().parent), os.environ.get("PYTHONPATH", "")])
 
 
 def say(text):
@@ -183,9 +196,8 @@ class Script:
 
     def kernel_tuner(self, mode):
         with tempfile.TemporaryDirectory() as cache:
-            path = os.pathsep.join([str(pathlib.Path(__file__).resolve().parent), os.environ.get("PYTHONPATH", "")])
             run([sys.executable, self.wrapper], env=os.environ | {"ATTUNE_PEERS_MODE": mode, "ATTUNE_PEERS_SECONDS": str(self.seconds), "ATTUNE_PEERS_CALLS": str(self.calls),
-                                                   "ATTUNE_PEERS_UNCHECKED": self.unchecked, "CUPY_CACHE_DIR": cache, "PYTHONPATH": path})
+                                                   "ATTUNE_PEERS_UNCHECKED": self.unchecked, "CUPY_CACHE_DIR": cache, "PYTHONPATH": module_path()})
 
     def attune_finds(self, template):
         """One command of attune's, of the template's one problem. Its own line of the problem, and the seconds of the command."""
@@ -197,19 +209,19 @@ class Script:
         lines = [json.loads(line) for line in told.splitlines() if line.startswith("{")]
         return next(line for line in lines if line["event"] == "problem"), command_s
 
-    def peer_runs(self):
-        """Whether Kernel Tuner can run the script here at all; without an answer then."""
+    def peer_runs(self, mode):
+        """Whether Kernel Tuner can run the script here; else attune goes on alone."""
         try:
-            self.kernel_tuner("answer")
+            self.kernel_tuner(mode)
             return True
         except RuntimeError as error:
-            say(f"{self.script.name}: Kernel Tuner cannot run it here: {str(error).strip().splitlines()[-1]}")
-            self.unchecked = "1"
+            say(f"{self.script.name}: Kernel Tuner cannot run it here:\n{str(error)[-500:]}")
             return False
 
     def imported(self):
         """What the import says of each call of the script, in their order."""
-        told = run([self.attune, "template", "import", self.wrapper, "-o", self.folder / "template", "--json"], env=os.environ | {"ATTUNE_PEERS_MODE": "import"})
+        told = run([self.attune, "template", "import", self.wrapper, "-o", self.folder / "template", "--json"],
+                   env=os.environ | {"ATTUNE_PEERS_MODE": "import", "PYTHONPATH": module_path()})
         return json.loads(told)["calls"]
 
     def stored(self, name, number):
@@ -217,10 +229,10 @@ class Script:
         return json.loads(file.read_text(encoding="utf-8")) if file.exists() else None
 
     def rows(self):
-        peer_runs = self.peer_runs()
+        peer_runs = self.peer_runs("answer")
+        self.unchecked = self.unchecked or ("" if peer_runs else "1")
         calls = self.imported()
-        if peer_runs:
-            self.kernel_tuner("tune")
+        peer_runs = peer_runs and self.peer_runs("tune")
         rows = [self.row(number, call) for number, call in enumerate(calls[: self.calls])]
         if not peer_runs:
             return [row | {"over_peer": None} for row in rows]
