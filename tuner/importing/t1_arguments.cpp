@@ -14,6 +14,9 @@ namespace {
 using spec::JsonNode;
 using Role = ImportedArgument::Role;
 
+/// Other tuners pass whole allocations, which kernels may read as vectors of up to so many bytes, whatever type they declare.
+constexpr int kWidestLoad = 16;
+
 /// A number, where a kernel takes it by value and the file has it as one.
 std::optional<spec::Value> number_of(const JsonNode& node) {
   if (node.kind != JsonNode::Kind::Scalar || node.is_string()) return std::nullopt;
@@ -87,6 +90,7 @@ void T1Reader::read_argument(const JsonNode& node) {
   } else {
     argument.count = read_count(node, layout.lanes);
     argument.constant_memory = kind == "Symbol";
+    if (!argument.constant_memory) argument.align_bytes = std::max(argument.align_bytes, kWidestLoad);
     read_vector(node, argument);
   }
   kernel_.arguments.push_back(std::move(argument));

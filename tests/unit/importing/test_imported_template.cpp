@@ -86,6 +86,12 @@ TEST_CASE_FIXTURE(Dialects, "what Kernel Tuner puts in constant memory and passe
   CHECK(buffer(kernel, "weights").count.integer(sizes) == 3);
 }
 
+TEST_CASE_FIXTURE(Dialects, "arrays begin where vectors of 16 bytes may be read, as the allocations of other tuners do") {
+  const auto kernel = parsed(import(attune::test::kKernelTunerT1));
+  CHECK(buffer(kernel, "in").align_bytes == 16);
+  CHECK(buffer(kernel, "out").align_bytes == 16);
+}
+
 TEST_CASE_FIXTURE(Dialects, "constant memory that the source does not declare is an argument") {
   write("blur.cu", R"(extern "C" __global__ void blur(float* out, const float* in, const float* weights) {})");
   const auto made = import(attune::test::kKernelTunerT1);
