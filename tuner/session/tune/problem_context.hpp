@@ -44,8 +44,8 @@ class ProblemContext {
   /// template does not declare.
   [[nodiscard]] std::optional<space::Ordinal> find(const std::string& configuration) const;
 
-  /// The rules of this problem's run-offs. Under an objective of the template's own nobody leaves for being slower, so that there are no more
-  /// epochs than it takes to decide.
+  /// The rules of this problem's run-offs. Under an objective of the template's own nobody leaves for being slower, so that there are no
+  /// more epochs than it takes to decide.
   [[nodiscard]] Race::Options race() const;
   /// What the search makes small of a configuration whose call takes so long. Throws: SpecError (spec::cost_of).
   [[nodiscard]] double cost(const measure::Measurement& measurement, double time_us) const;
