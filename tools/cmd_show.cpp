@@ -109,7 +109,8 @@ void show_best(const db::Database& database, const ShowOptions& options) {
   }
   const auto devices = database.devices();
   for (const auto& [key, of_device] : by_device) {
-    const auto found = std::find_if(devices.begin(), devices.end(), [&](const auto& device) { return device.hard_key == key; });
+    const auto found =
+        std::find_if(devices.begin(), devices.end(), [&wanted = key](const auto& device) { return device.hard_key == wanted; });
     const json info = found == devices.end() ? json::object() : base::parse_json(found->info_json);
     base::print("{} ({}, driver {}, key {})\n", base::member_or(info, "name", "unknown device"), base::member_or(info, "architecture", "?"),
                 base::member_or(info, "driver", "?"), key.substr(0, 12));

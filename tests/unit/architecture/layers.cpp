@@ -29,7 +29,7 @@ const std::map<std::string, std::set<std::string>>& allowed() {
       {"tuner/space", {"tuner/spec"}},
       {"tuner/measure", {"tuner/spec"}},
       {"tuner/verify", {"tuner/gpu", "tuner/spec", "templates"}},
-      {"tuner/worker", {"tuner/gpu", "tuner/measure", "tuner/verify"}},
+      {"tuner/worker", {"tuner/gpu", "tuner/measure", "tuner/spec", "tuner/verify"}},
       {"tuner/search", {"tuner/space"}},
       {"tuner/session/source", {"tuner/measure", "tuner/compile", "tuner/spec", "tuner/verify"}},
       {"tuner/session/tune", {"tuner/session/source", "db", "tuner/search", "tuner/measure", "tuner/space", "tuner/spec"}},
