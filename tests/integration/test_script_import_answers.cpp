@@ -78,9 +78,9 @@ TEST_CASE_FIXTURE(Answered, "an answer is the template's reference, its data fil
   REQUIRE(imported.exit_code == 0);
   CHECK(says(R"("outputs": {"c": "answer/0.npy"},)"));
   CHECK(says(R"("tolerance": {"relative": 1e-05, "absolute": 0.0001})"));
-  CHECK(says(R"("a": {"type": "f32", "count": 1000, "fill": {"file": "args/1.npy"}})"));
-  CHECK(says(R"("b": {"type": "f32", "count": 1000, "fill": {"value": 2.5}})"));
-  CHECK(says(R"("c": {"type": "f32", "count": 1000, "input": true, "output": true, "fill": "zeros"})"));
+  CHECK(says(R"("a": {"type": "f32", "count": 1000, "fill": {"file": "args/1.npy"}, "align": 16})"));
+  CHECK(says(R"("b": {"type": "f32", "count": 1000, "fill": {"value": 2.5}, "align": 16})"));
+  CHECK(says(R"("c": {"type": "f32", "count": 1000, "input": true, "output": true, "fill": "zeros", "align": 16})"));
   const std::vector<float> a = random_numbers();
   std::vector<float> sums;
   std::vector<int> offsets;
@@ -102,8 +102,8 @@ TEST_CASE_FIXTURE(Answered, "without an answer ordered numbers come from their f
   const auto imported = import(replaced(kScript, "answer=[right, None, None, None, None], ", ""));
   CAPTURE(imported.out + imported.err);
   REQUIRE(imported.exit_code == 0);
-  CHECK(says(R"("a": {"type": "f32", "count": 1000})"));
-  CHECK(says(R"("offsets": {"type": "i32", "count": 1000, "fill": {"file": "args/3.npy"}})"));
+  CHECK(says(R"("a": {"type": "f32", "count": 1000, "align": 16})"));
+  CHECK(says(R"("offsets": {"type": "i32", "count": 1000, "fill": {"file": "args/3.npy"}, "align": 16})"));
   CHECK(says(R"("reference": "none")"));
   CHECK_FALSE(std::filesystem::exists(folder / "out/args/1.npy"));
   CHECK(attune({"template", "check", (folder / "out").string()}).exit_code == 0);
