@@ -21,7 +21,7 @@ import tempfile
 import time
 
 ROUNDS, ITERATIONS = 5, 32
-MOST_TRIED = 20
+MOST_TRIED, TOLD = 20, 500
 ROUNDING = 1e-5  # of the largest element: of an answer that is another configuration's, for both tuners
 HOST_HEADERS = ("stdio.h", "stdlib.h", "string.h", "math.h")
 MEANS = {
@@ -31,6 +31,7 @@ MEANS = {
     "over_peer": "attune's best_us over Kernel Tuner's",
     "answer": "script: its own; first configuration: what Kernel Tuner's run of the first one that runs puts out; none: outputs depend on the configuration, as partial sums do, or "
               "Kernel Tuner runs none",
+    "peer_error": "the end of what Kernel Tuner said where it did not run the script",
     "failures": "of attune's, an example of each outcome",
 }
 
@@ -146,6 +147,8 @@ def make_answer(folder, number, call):
         kind, after = "first configuration", first_output(call)
         listed = [value if isinstance(value, numpy.ndarray) and not numpy.array_equal(value, before) else None for value, before in zip(after, call["arguments"])]
     answers = {str(place): value for place, value in enumerate(listed) if value is not None}
+    if not answers:
+        raise RuntimeError(f"{call['kernel_name']} changes none of its arguments: there is no answer; name the script in --unchecked")
     if kind != "script":  # another configuration sums in another order
         answers["atol"] = numpy.float64(ROUNDING * max(float(numpy.abs(value).max()) for value in answers.values()))
     numpy.savez(folder / f"answer_{number}.npz", **answers)
@@ -210,12 +213,13 @@ class Script:
         return next(line for line in lines if line["event"] == "problem"), command_s
 
     def peer_runs(self, mode):
-        """Whether Kernel Tuner can run the script here; else attune goes on alone."""
+        """Whether Kernel Tuner runs the script here; else attune goes on alone, and the row says why."""
         try:
             self.kernel_tuner(mode)
             return True
         except RuntimeError as error:
-            say(f"{self.script.name}: Kernel Tuner cannot run it here:\n{str(error)[-500:]}")
+            self.peer_error = str(error)[-TOLD:]
+            say(f"{self.script.name}: Kernel Tuner does not run it here:\n{self.peer_error}")
             return False
 
     def imported(self):
@@ -235,7 +239,7 @@ class Script:
         peer_runs = peer_runs and self.peer_runs("tune")
         rows = [self.row(number, call) for number, call in enumerate(calls[: self.calls])]
         if not peer_runs:
-            return [row | {"over_peer": None} for row in rows]
+            return [row | {"over_peer": None, "peer_error": self.peer_error} for row in rows]
         for number, row in enumerate(rows):
             both = {"kernel_tuner": row["kernel_tuner"] and row["kernel_tuner"]["configuration"], "attune": row["attune"] and row["attune"]["configuration"]}
             (self.folder / f"both_{number}.json").write_text(json.dumps({name: found for name, found in both.items() if found}), encoding="utf-8")
@@ -288,6 +292,7 @@ def main():
             say(f"{script.name}: both tuners, {options.seconds} s for each call")
             try:
                 rows += Script(script.resolve(), options, pathlib.Path(folder)).rows()
+                code = max(code, int("peer_error" in rows[-1]))
             except (RuntimeError, OSError, ValueError, KeyError) as error:
                 rows.append({"script": script.name, "failed": str(error)})
                 say(f"{script.name}: {error}")

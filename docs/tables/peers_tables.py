@@ -22,7 +22,7 @@ def peers(root):
                 continue
             ours = row.get("attune") or {}
             over = row.get("over_peer")
-            lines.append([row["script"], row["kernel"], str(ours.get("space", MISSING)), row.get("answer") or MISSING, *found(row.get("kernel_tuner")), *found(row.get("attune")),
+            lines.append([row["script"], row["kernel"], str(ours.get("space", MISSING)), row.get("answer") or MISSING, *(["failed", MISSING, MISSING] if "peer_error" in row else found(row.get("kernel_tuner"))), *found(row.get("attune")),
                           f"{over:.3f}" if isinstance(over, float) else MISSING])
         text += f"{provenance(result)}; {result.get('peer_version', MISSING)}, {result.get('seconds', MISSING)} s each\n\n"
         text += table(columns, lines) + "\n"

@@ -109,9 +109,10 @@ def rate_line(row):
                  f"{number(row.get('speedup'))}x", one_by_one(row) + f"whole command, {number(row.get('command_s'))} s" + devices_time(row))]
     if case == "learning":
         runs = row.get("gpu_waited_otherwise_runs", [])
+        spread = "one run" if len(runs) == 1 else f"median of {len(runs)} runs from {tenths(min(runs, default=None))} to {tenths(max(runs, default=None))}"
         return [(f"strategy `{row.get('strategy', MISSING)}`, {row.get('budget', MISSING)} configurations of a larger space", f"{number(row.get('configs_per_s'))} configurations/s",
-                 f"the GPU waited {tenths(row.get('gpu_waited_otherwise'))} of the search for neither compilers nor itself (median of {len(runs)} runs from "
-                 f"{tenths(min(runs, default=None))} to {tenths(max(runs, default=None))}), {tenths(row.get('gpu_waited_for_compiles'))} for compilers; the strategy thought for "
+                 f"the GPU waited {tenths(row.get('gpu_waited_otherwise'))} of the search for neither compilers nor itself ({spread}), "
+                 f"{tenths(row.get('gpu_waited_for_compiles'))} for compilers; the strategy thought for "
                  f"{tenths(row.get('searching'))} of it, mostly while the GPU worked")]
     if case == "million_configurations":
         size = row.get("parent_bytes")

@@ -47,12 +47,14 @@ class DocTables(TablesCase):
     def test_both_tuners_stand_beside_each_other_and_what_was_not_done_is_said(self):
         ours = {"decided": 90, "failed": 2, "command_s": 15.5, "space": 100, "best_us": 9.0}
         rows = [{"script": "a.py", "kernel": "scale", "answer": "script", "kernel_tuner": {"decided": 30, "failed": 0, "command_s": 15.1, "best_us": 10.0}, "attune": ours, "over_peer": 0.9},
-                {"script": "b.py", "kernel": "sum", "answer": None, "kernel_tuner": None, "attune": None, "problems": ["host code"]}, {"script": "c.py", "failed": "ended with code 1"}]
+                {"script": "b.py", "kernel": "sum", "answer": None, "kernel_tuner": None, "attune": None, "problems": ["host code"]}, {"script": "c.py", "failed": "ended with code 1"},
+                {"script": "d.py", "kernel": "sort", "answer": None, "kernel_tuner": None, "attune": ours, "over_peer": None, "peer_error": "does not compile"}]
         (self.results / "peers.json").write_text(json.dumps({"bench": "peers", "seconds": 15, "peer_version": "Tuner 1", **HEAD, "rows": rows}))
         text = self.generated("peers")
         self.assertIn("Tuner 1, 15 s each", text)
         self.assertIn("| a.py | scale | 100 | script | 30 | 15.10 | 10.00 | 90 (2 failed) | 15.50 | 9.000 | 0.900 |", text)
         self.assertIn("| b.py | sum | not recorded |", text)
+        self.assertIn("| d.py | sort | 100 | not recorded | failed | not recorded | not recorded | 90 (2 failed) |", text)
         self.assertIn("\n| c.py | failed |" + 9 * " not recorded |" + "\n", text)  # as many cells as columns
 
     def test_figures_before_and_after_are_medians_with_their_ranges(self):
@@ -75,6 +77,9 @@ class DocTables(TablesCase):
         self.assertIn("| 320.5 configurations/s | median of 3 runs from 300.0 to 350.0, 300 verified", text)
         self.assertIn("| strategy `auto`, 1000 configurations of a larger space | 301.5 configurations/s | the GPU waited 3.1 % of the search for neither compilers nor itself (median "
                       "of 3 runs from 3.0 % to 4.0 %), 20.0 % for compilers; the strategy thought for 2.1 % of it, mostly while the GPU worked |", text)
+        rows[-1] |= {"gpu_waited_otherwise_runs": [0.031]}
+        (self.results / "tuning_rate.json").write_text(json.dumps({"bench": "tuning_rate", **HEAD, "rows": rows}))
+        self.assertIn("waited 3.1 % of the search for neither compilers nor itself (one run), 20.0 % for compilers", self.generated("tuning_rate"))
         self.assertIn("| 4 GPUs, 16 problems, 999 configurations | 3.700x | whole command, 12.00 s | 2026-01-01 |", text)
 
     def test_a_speed_up_is_told_beside_what_each_gpu_took_alone(self):

@@ -28,6 +28,13 @@ std::string numbers(std::int32_t first, std::int64_t count = kElements) {
   return npy_of("<i4", "(" + std::to_string(count) + ",)", values);
 }
 
+/// By fault.
+std::map<std::string, std::string> outcomes_of(const FakeGpu& world) {
+  std::map<std::string, std::string> found;
+  for (const auto& record : world.records()) found[test::configuration_of(record)["fault"]] = record.outcome;
+  return found;
+}
+
 /// `synthetic`, which copies: its input and its answer are files.
 struct Stated : FakeGpu {
   Stated() {
@@ -53,10 +60,18 @@ struct Stated : FakeGpu {
     words.insert(words.end(), more.begin(), more.end());
     return attune(words);
   }
-  [[nodiscard]] std::map<std::string, std::string> outcomes() const {
-    std::map<std::string, std::string> found;
-    for (const auto& record : records()) found[test::configuration_of(record)["fault"]] = record.outcome;
-    return found;
+  [[nodiscard]] std::map<std::string, std::string> outcomes() const { return outcomes_of(*this); }
+  /// Of `synthetic` with its own reference, tuned in a world of its own with this fill of its input.
+  [[nodiscard]] std::map<std::string, std::string> outcomes_with(const std::string& fill) const {
+    const std::string synthetic = base::read_file(std::string(ATTUNE_SOURCE_DIR) + "/tests/support/fake_templates/synthetic/template.json");
+    write("template.json", replaced(synthetic, kInput, R"("in": {"type": "T", "count": "n", "fill": )" + fill + "}"));
+    FakeGpu other;
+    auto words = other.tune_words("matrix", {"--where", "fault in ['none', 'wrong_result', 'input_write']"});
+    words[1] = path().string();
+    const auto result = other.attune(words);
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 0);
+    return outcomes_of(other);
   }
   std::string spec;
 };
@@ -113,18 +128,9 @@ TEST_CASE_FIXTURE(Stated, "results of other contents are not those of a later fi
 }
 
 TEST_CASE_FIXTURE(Stated, "inputs that follow a pattern are compared by a kernel at every size, and may not be written to") {
-  const std::string synthetic = base::read_file(std::string(ATTUNE_SOURCE_DIR) + "/tests/support/fake_templates/synthetic/template.json");
   for (const char* const fill : {R"("index")", R"("permutation")", R"({"range": [3, 9]})", R"({"offsets": "7 * n"})", R"({"value": 11})"}) {
     CAPTURE(fill);
-    FakeGpu other;
-    write("template.json", replaced(synthetic, kInput, R"("in": {"type": "T", "count": "n", "fill": )" + std::string(fill) + "}"));
-    auto words = other.tune_words("matrix", {"--where", "fault in ['none', 'wrong_result', 'input_write']"});
-    words[1] = path().string();
-    const auto result = other.attune(words);
-    CAPTURE(result.err);
-    CHECK(result.exit_code == 0);
-    std::map<std::string, std::string> found;
-    for (const auto& record : other.records()) found[test::configuration_of(record)["fault"]] = record.outcome;
+    const auto found = outcomes_with(fill);
     CHECK(found.at("none") == "ok");
     CHECK(found.at("wrong_result") == "wrong_result");
     CHECK(found.at("input_write") == "wrong_result");
@@ -141,19 +147,10 @@ TEST_CASE_FIXTURE(Stated, "a fill that a type cannot hold ends the command befor
 }
 
 TEST_CASE_FIXTURE(Stated, "a fill that only a size of verifying cannot have leaves that size out") {
-  const std::string synthetic = base::read_file(std::string(ATTUNE_SOURCE_DIR) + "/tests/support/fake_templates/synthetic/template.json");
   // Possible at the asked size alone: every other one leaves nothing below the second bound.
   for (const char* const fill : {R"x({"range": [0, "n // 1000 * (n % 1000 == 0)"]})x", R"x({"value": "7 // int(n == 1000)"})x"}) {
     CAPTURE(fill);
-    FakeGpu other;
-    write("template.json", replaced(synthetic, kInput, R"("in": {"type": "T", "count": "n", "fill": )" + std::string(fill) + "}"));
-    auto words = other.tune_words("matrix", {"--where", "fault in ['none', 'input_write']"});
-    words[1] = path().string();
-    const auto result = other.attune(words);
-    CAPTURE(result.err);
-    CHECK(result.exit_code == 0);
-    std::map<std::string, std::string> found;
-    for (const auto& record : other.records()) found[test::configuration_of(record)["fault"]] = record.outcome;
+    const auto found = outcomes_with(fill);
     CHECK(found.at("none") == "ok");
     CHECK(found.at("input_write") == "wrong_result");
   }
