@@ -4,7 +4,7 @@
 Of every call of tune_kernel in a script, which stays as it is: Kernel Tuner (CuPy, its strategy random_sample) and attune (template import, then tune with its
 default strategy) search for --seconds each. Results are compared with the script's answer; a call without one gets what Kernel Tuner's run of its first valid
 configuration that runs puts out. What either found best is then timed by one harness, Kernel Tuner's, both configurations in turn. Everything that a tuner runs is in a
-process of its own, with empty caches. Needs kernel-tuner, CuPy and NumPy.
+process of its own, with empty caches. Rows of other scripts stay in the output, each with its own date. Needs kernel-tuner, CuPy and NumPy.
 
 Exit codes: 0 written, 1 a step failed (the row says which), 2 wrong arguments.
 """
@@ -185,6 +185,13 @@ def run(words, **named):
     return done.stdout
 
 
+def without_folders(told):
+    """Names of files stay; where this machine has them says nothing to anybody else."""
+    if isinstance(told, dict):
+        return {name: without_folders(value) for name, value in told.items()}
+    return re.sub(r"[\w./-]*/(?=[\w.-]+)", "", told) if isinstance(told, str) else told
+
+
 class Script:
     """One script's folder of work."""
 
@@ -218,7 +225,7 @@ class Script:
             self.kernel_tuner(mode)
             return True
         except RuntimeError as error:
-            self.peer_error = str(error)[-TOLD:]
+            self.peer_error = without_folders(str(error))[-TOLD:]
             say(f"{self.script.name}: Kernel Tuner does not run it here:\n{self.peer_error}")
             return False
 
@@ -259,19 +266,36 @@ class Script:
             return row | {"problems": call["problems"]}
         problem, command_s = self.attune_finds(made["folder"])
         best = problem["best"]
-        row["attune"] = {"decided": problem["measured"], "failed": sum(problem["failed"].values()), "failures": problem["failure_examples"], "command_s": command_s, "space": problem["space_size"],
+        row["attune"] = {"decided": problem["measured"], "failed": sum(problem["failed"].values()), "failures": without_folders(problem["failure_examples"]), "command_s": command_s, "space": problem["space_size"],
                          "configuration": best and best["configuration"], "verified": bool(best and best["verified"]), "own_median_us": best and best["median_us"]}
         return row
+
+
+def content_of(version):
+    """The hash in what `attune --version` prints."""
+    return re.search(r"\(content (\w+)\)", version)[1]
 
 
 def provenance(attune):
     import cupy
     import importlib.metadata
     properties = cupy.cuda.runtime.getDeviceProperties(0)
+    version = run([attune, "--version"]).strip()
     driver = re.search(r"\d+\.\d[\d.]*", pathlib.Path("/proc/driver/nvidia/version").read_text(encoding="utf-8"))[0]
     return {"bench": "peers", "device": {"name": properties["name"].decode()}, "driver": driver, "cuda": ".".join(map(str, cupy.cuda.nvrtc.getVersion())),
-            "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "attune": run([attune, "--version"]).strip(),
+            "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "attune": version, "content": content_of(version),
             "peer_version": f"Kernel Tuner {importlib.metadata.version('kernel_tuner')}, CuPy {cupy.__version__}", "means": MEANS}
+
+
+def earlier_rows(output, head):
+    """The rows that the output has. Raises ValueError where they are of another machine or other programs."""
+    if not output.exists():
+        return []
+    earlier = json.loads(output.read_text(encoding="utf-8"))
+    differing = [name for name in head if name not in ("date", "means") and earlier.get(name) != head[name]]
+    if differing:
+        raise ValueError(f"{output} is of another {', '.join(differing)}; state another --output")
+    return earlier["rows"]
 
 
 def main():
@@ -286,6 +310,11 @@ def main():
     for file in [options.attune, *options.scripts]:
         if not file.is_file():
             parser.error(f"there is no file {file}")
+    head = provenance(options.attune.resolve()) | {"seconds": options.seconds}
+    try:
+        earlier = earlier_rows(options.output, head)
+    except (ValueError, KeyError) as error:
+        parser.error(f"--output: {error}")
     rows, code = [], 0
     for script in options.scripts:
         with tempfile.TemporaryDirectory(prefix="peers-") as folder:
@@ -297,7 +326,9 @@ def main():
                 rows.append({"script": script.name, "failed": str(error)})
                 say(f"{script.name}: {error}")
                 code = 1
-    options.output.write_text(json.dumps(provenance(options.attune.resolve()) | {"seconds": options.seconds, "rows": rows}, indent=1) + "\n", encoding="utf-8")
+    scripts = {row["script"] for row in rows}
+    rows = [row for row in earlier if row["script"] not in scripts] + [{**row, "date": head["date"]} for row in rows]
+    options.output.write_text(json.dumps(head | {"rows": rows}, indent=1) + "\n", encoding="utf-8")
     return code
 
 

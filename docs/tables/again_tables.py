@@ -1,4 +1,4 @@
-"""Table of benchmarks measured again: bench/results/<device>/{reduce,histogram}_vs_cub_again.json beside the files without "_again"."""
+"""Table of benchmarks measured again: bench/results/<device>/{reduce,histogram}_vs_cub_again*.json beside the files without "_again"."""
 import json
 import statistics
 
@@ -20,7 +20,7 @@ def spread(values):
 
 def pairs(path, result):
     """(row then, row now) of every call that both files have."""
-    before = path.with_name(path.name.replace("_again", ""))
+    before = path.with_name(path.name.partition("_again")[0] + ".json")
     then = {key(row): row for row in rows_of(before, read_object(before)) if "error" not in row}
     found = [(then[key(row)], row) for row in rows_of(path, result) if "error" not in row and key(row) in then]
     if not found:
@@ -30,7 +30,7 @@ def pairs(path, result):
 
 def vs_cub_again(root):
     lines = []
-    for path, result in [found for name in ("reduce_vs_cub_again", "histogram_vs_cub_again") for found in results(root, name)]:
+    for path, result in [found for name in ("reduce_vs_cub_again*", "histogram_vs_cub_again*") for found in results(root, name)]:
         both = pairs(path, result)
         lines.append([result["bench"], result["device"]["name"], f"`{result['content']}`", len(both),
                       sum(1 for then, now in both if then["configuration"] == now["configuration"]),

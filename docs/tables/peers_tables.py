@@ -10,6 +10,13 @@ def found(tuner):
     return [decided, number(tuner.get("command_s")), number(tuner.get("best_us"))]
 
 
+def reason(told):
+    """The last line that names an error; what compilers and interpreters print around it is no use to a reader."""
+    lines = [line.strip() for line in told.strip().splitlines()]
+    named = [line for line in lines if "error:" in line.lower()]
+    return (named or lines)[-1]
+
+
 def peers(root):
     text = ""
     for path, result in results(root, "peers"):
@@ -26,4 +33,6 @@ def peers(root):
                           f"{over:.3f}" if isinstance(over, float) else MISSING])
         text += f"{provenance(result)}; {result.get('peer_version', MISSING)}, {result.get('seconds', MISSING)} s each\n\n"
         text += table(columns, lines) + "\n"
+        stopped = [f"- {row['script']}: `{reason(row['peer_error'])}`\n" for row in rows_of(path, result) if row.get("peer_error")]
+        text += "Where Kernel Tuner failed:\n\n" + "".join(stopped) + "\n" if stopped else ""
     return text.rstrip("\n") + "\n" if text else "Not recorded yet.\n"
