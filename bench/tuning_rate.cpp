@@ -3,16 +3,17 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <future>
+#include <array>
 #include <map>
-#include <numeric>
-#include <set>
+#include <string>
+#include <utility>
 
 #include "attune/error.hpp"
 #include "bench/support/attune_run.hpp"
 #include "bench/support/command_line.hpp"
 #include "bench/support/json.hpp"
 #include "bench/support/result_file.hpp"
+#include "bench/support/scaling.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
@@ -30,11 +31,7 @@ struct Settings {
   std::string templates = ATTUNE_BENCH_SOURCES "/templates";
   int repeats = 5;
   int learning = 0;
-  std::vector<int> gpus;
-  // Many short problems: one is tuned by one GPU, so that at the end the others are idle for half of the last ones' time in the mean.
-  int scaling_problems = 192;
-  int scaling_budget = 190;
-  bool scaling_apart = false;
+  ScalingSettings scaling;
   bool memory = false;
 };
 
@@ -71,77 +68,15 @@ class TuningRate {
     return row;
   }
 
-  /// What the default strategy takes of searches that its budget does not cover, of reductions that take microseconds; and beside it random
-  /// search, which thinks of nothing: what devices wait for then they do not wait for a strategy.
+  /// What the default strategy takes of searches that its budget does not cover; and beside it, in turn, random search, which thinks of
+  /// nothing: what devices wait for then they do not wait for a strategy. Once with empty caches, once where all code is there, which is
+  /// as fast as configurations can come.
   [[nodiscard]] std::vector<Json> learning() {
-    constexpr int kBudget = 1000;
-    std::vector<Json> rows;
-    for (const char* const strategy : {"auto", "random"}) {
-      std::map<std::string, std::vector<double>> shares;
-      std::vector<double> rates;
-      for (int i = 0; i < settings_.learning; ++i) {
-        const AttuneRun run = tune({"reduce", "--T", "f32", "--op", "sum", "--size", "2^22", "--strategy", strategy, "--budget",
-                                    std::to_string(kBudget), "--seed", std::to_string(i + 1)});
-        const auto& problem = run.event("problem");
-        const auto& used = problem.at("utilisation");
-        const double wall_s = used.at("wall_s");
-        rates.push_back(problem.at("measured").get<double>() / wall_s);
-        for (const char* const what : {"searching_s", "gpu_busy_s", "idle_waiting_compile_s", "idle_other_s"})
-          shares[what].push_back(used.at(what).get<double>() / wall_s);
-      }
-      rows.push_back({{"case", "learning"},
-                      {"strategy", strategy},
-                      {"budget", kBudget},
-                      {"configs_per_s", base::median(rates)},
-                      {"configs_per_s_runs", rates},
-                      {"searching", base::median(shares["searching_s"])},
-                      {"gpu_busy", base::median(shares["gpu_busy_s"])},
-                      {"gpu_waited_for_compiles", base::median(shares["idle_waiting_compile_s"])},
-                      {"gpu_waited_otherwise", base::median(shares["idle_other_s"])},
-                      {"gpu_waited_otherwise_runs", shares["idle_other_s"]}});
-    }
-    return rows;
-  }
-
-  /// As many problems on the first 2, 4, ... devices at once as each of them tunes its share of alone before, one after the other: devices
-  /// of one kind differ by several per cent, and one of them alone would tell of itself. All together they do it before and after, since
-  /// moments differ as much. Code that the first command compiled is kept for the others. Where `apart` is asked for, they also tune their
-  /// shares at the same time by a command each: what the machine allows programs that know nothing of each other. Throws: UsageError.
-  [[nodiscard]] std::vector<Json> scaling() {
-    std::vector<Json> rows;
-    for (const int gpus : settings_.gpus) {
-      if (gpus < 2 || settings_.scaling_problems % gpus != 0)
-        throw UsageError(
-            fmt::format("{} problems are not shared equally by {} GPUs; state at least 2, and a multiple as --scaling-problems",
-                        settings_.scaling_problems, gpus));
-      std::string devices = "0";
-      for (int i = 1; i < gpus; ++i) devices += fmt::format(",{}", i);
-      const double before_s = tune_share(0, 1, devices, Cache::Empty).wall_s;
-      Json alone = Json::array();
-      double one_by_one_s = 0, starts_s = 0;
-      for (int i = 0; i < gpus; ++i) {
-        const AttuneRun run = tune_share(i, gpus, std::to_string(i), Cache::Kept);
-        one_by_one_s += run.wall_s;
-        alone.push_back({{"command_s", run.wall_s}});
-        alone.back().update(use_of_devices(run, 1));
-        starts_s += alone.back().at("before_first_problem_s").get<double>() + alone.back().at("after_last_problem_s").get<double>();
-      }
-      one_by_one_s -= starts_s * (gpus - 1) / gpus;  // one command for all would start and end once
-      const AttuneRun run = tune_share(0, 1, devices, Cache::Kept);
-      rows.push_back({{"case", "scaling"},
-                      {"gpus", gpus},
-                      {"budget", settings_.scaling_budget},
-                      {"speedup", one_by_one_s / ((before_s + run.wall_s) / 2)},
-                      {"speedup_before", one_by_one_s / before_s},
-                      {"speedup_after", one_by_one_s / run.wall_s},
-                      {"one_by_one_s", one_by_one_s},
-                      {"command_s", run.wall_s},
-                      {"command_before_s", before_s}});
-      rows.back().update(use_of_devices(run, gpus));
-      rows.back()["alone"] = std::move(alone);
-      if (settings_.scaling_apart) rows.back().update(apart(gpus, one_by_one_s + starts_s * (gpus - 1) / gpus));
-      fmt::print(stderr, "{}\n", dump_json(rows.back()));
-    }
+    const std::vector<std::string> large{"reduce", "--T", "f32", "--op", "sum", "--size", "2^22"};
+    const std::vector<std::string> small{settings_.templates + "/peer_space", "--T", "f32", "--op", "sum", "--size", "2^24"};
+    std::vector<Json> rows = learning(large, "n = 2^22, nothing compiled", 1000, Cache::Empty);
+    (void)tune(small);  // compiles
+    for (Json& row : learning(small, "300, n = 2^24, all compiled", 250, Cache::Kept)) rows.push_back(std::move(row));
     return rows;
   }
 
@@ -156,12 +91,9 @@ class TuningRate {
   }
 
  private:
+  /// With an empty database.
   [[nodiscard]] AttuneRun tune(std::vector<std::string> words, Cache cache = Cache::Empty) {
-    return tune_into(++commands_, std::move(words), cache);
-  }
-
-  [[nodiscard]] AttuneRun tune_into(int number, std::vector<std::string> words, Cache cache) const {
-    const auto database = scratch_.path() / fmt::format("{}.db", number);
+    const auto database = scratch_.path() / fmt::format("{}.db", ++commands_);
     words.insert(words.begin(), "tune");
     words.insert(words.end(), {"--db", database.string()});
     AttuneRun run = run_attune(executable_, words, scratch_.path(), cache);
@@ -169,80 +101,39 @@ class TuningRate {
     return run;
   }
 
-  /// Every `share`-th of the problems, from the one at `first` on.
-  [[nodiscard]] AttuneRun tune_share(int first, int share, const std::string& devices, Cache cache) {
-    return tune_share(first, share, devices, cache, ++commands_);
-  }
-
-  [[nodiscard]] AttuneRun tune_share(int first, int share, const std::string& devices, Cache cache, int number) const {
-    constexpr int kSmallest = 1'000'000, kStep = 83'000;
-    const int last = settings_.scaling_problems - share + first;
-    const auto sizes = fmt::format("{}..{}:+{}", kSmallest + kStep * first, kSmallest + kStep * last, kStep * share);
-    return tune_into(number,
-                     {"reduce", "--T", "f32", "--op", "sum", "--size", sizes, "--strategy", "random", "--budget",
-                      std::to_string(settings_.scaling_budget), "--device", devices},
-                     cache);
-  }
-
-  /// `one_by_one_s`: of the same commands, each started and ended by itself.
-  [[nodiscard]] Json apart(int gpus, double one_by_one_s) {
-    std::vector<std::future<AttuneRun>> commands;
-    for (int i = 0; i < gpus; ++i) {
-      const int database = ++commands_;
-      commands.push_back(
-          std::async(std::launch::async, [=, this] { return tune_share(i, gpus, std::to_string(i), Cache::Kept, database); }));
-    }
-    Json all = Json::array();
-    double last_s = 0;
-    for (auto& command : commands) {
-      const AttuneRun run = command.get();
-      last_s = std::max(last_s, run.wall_s);
-      all.push_back({{"command_s", run.wall_s}});
-      all.back().update(use_of_devices(run, 1));
-    }
-    return {{"speedup_apart", one_by_one_s / last_s}, {"apart", std::move(all)}};
-  }
-
-  /// What the devices did while the command ran. Shares are of all devices' time from its start to its end.
-  [[nodiscard]] static Json use_of_devices(const AttuneRun& run, int gpus) {
-    std::vector<double> elapsed_s, ended_s;
-    double first_s = run.wall_s, searching_s = 0;
-    for (std::size_t i = 0; i < run.events.size(); ++i) {
-      const auto& event = run.events[i];
-      if (event.at("event") != "problem") continue;
-      elapsed_s.push_back(event.at("elapsed_s"));
-      ended_s.push_back(run.event_s[i]);
-      first_s = std::min(first_s, ended_s.back() - elapsed_s.back());
-      searching_s += event.at("utilisation").at("wall_s").get<double>();
-    }
-    if (elapsed_s.empty()) throw Error("failed measuring how tuning scales: no problem was tuned");
-    const double ending_s = *std::max_element(ended_s.begin(), ended_s.end()), told_s = run.event_s.back();
-    const double devices_s = gpus * run.wall_s, tuning_s = std::accumulate(elapsed_s.begin(), elapsed_s.end(), 0.0);
-    const auto& used = run.event("end").at("utilisation");
-    const auto share = [&](const char* what) { return used.at(what).get<double>() / devices_s; };
-    return {{"tuning", tuning_s / devices_s},
-            {"searching", searching_s / devices_s},
-            {"gpu_busy", share("gpu_busy_s")},
-            {"gpu_waited_for_compiles", share("idle_waiting_compile_s")},
-            {"gpu_waited_otherwise", share("idle_other_s")},
-            {"before_first_problem_s", first_s},
-            {"after_last_problem_s", run.wall_s - ending_s},
-            {"after_last_event_s", run.wall_s - told_s},
-            {"problems", elapsed_s.size()},
-            {"problem_s", elapsed_s},
-            {"problem_end_s", ended_s},
-            {"configurations", verified_records(run)}};
-  }
-
-  /// Configurations whose record was committed as verified.
-  [[nodiscard]] static std::uint64_t verified_records(const AttuneRun& run) {
-    std::set<std::string> verified;
-    for (const auto& event : run.events) {
-      if (event.at("event") == "record" && event.at("verified").get<bool>()) {
-        verified.insert(base::dump_json(event.at("problem")) + base::dump_json(event.at("configuration")));
+  [[nodiscard]] std::vector<Json> learning(const std::vector<std::string>& problem, const char* of, int budget, Cache cache) {
+    constexpr std::array kShares = {"searching_s", "gpu_busy_s", "idle_waiting_compile_s", "idle_other_s"};
+    const std::vector<std::string> strategies{"auto", "random"};
+    std::map<std::string, std::map<std::string, std::vector<double>>> shares;
+    std::map<std::string, std::vector<double>> rates;
+    for (int seed = 1; seed <= settings_.learning; ++seed) {
+      for (const auto& strategy : strategies) {
+        auto words = problem;
+        words.insert(words.end(), {"--strategy", strategy, "--budget", std::to_string(budget), "--seed", std::to_string(seed)});
+        const AttuneRun run = tune(words, cache);
+        const auto& searched = run.event("problem");
+        const auto& used = searched.at("utilisation");
+        const double wall_s = used.at("wall_s");
+        rates[strategy].push_back(searched.at("measured").get<double>() / wall_s);
+        for (const char* const what : kShares) shares[strategy][what].push_back(used.at(what).get<double>() / wall_s);
       }
     }
-    return verified.size();
+    std::vector<Json> rows;
+    for (const auto& strategy : strategies) {
+      auto& share = shares[strategy];
+      rows.push_back({{"case", "learning"},
+                      {"strategy", strategy},
+                      {"of", of},
+                      {"budget", budget},
+                      {"configs_per_s", base::median(rates[strategy])},
+                      {"configs_per_s_runs", rates[strategy]},
+                      {"searching", base::median(share["searching_s"])},
+                      {"gpu_busy", base::median(share["gpu_busy_s"])},
+                      {"gpu_waited_for_compiles", base::median(share["idle_waiting_compile_s"])},
+                      {"gpu_waited_otherwise", base::median(share["idle_other_s"])},
+                      {"gpu_waited_otherwise_runs", share["idle_other_s"]}});
+    }
+    return rows;
   }
 
   const Settings& settings_;
@@ -279,9 +170,7 @@ int run(const Settings& settings) {
     for (auto& row : bench.learning()) rows.push_back(std::move(row));
   }
   if (settings.memory) rows.push_back(bench.memory());
-  if (!settings.gpus.empty()) {
-    for (auto& row : bench.scaling()) rows.push_back(std::move(row));
-  }
+  for (auto& row : Scaling(settings.scaling, attune_executable()).rows()) rows.push_back(std::move(row));
   for (auto& row : rows) row.update({{"date", base::utc_now()}, {"content", content_hash()}});
   const auto kept = kept_rows(earlier, rows);
   rows.insert(rows.end(), kept.begin(), kept.end());
@@ -304,12 +193,15 @@ int main(int argc, char** argv) {
   line.option("--templates", settings.templates, "Folder of the benchmark's templates").with_default();
   line.option("--repeats", settings.repeats, "Runs of the 300-configuration space; 0: leave it out").with_default();
   line.option("--learning", settings.learning,
-              "Searches of 1,000 configurations by the default strategy and by random search, for what thinking takes")
+              "Searches of each kind by the default strategy and as many by random search, for what thinking takes")
       .with_default();
-  line.option("--gpus", settings.gpus, "Numbers of GPUs to scale over, e.g. 2,4").separated_by(',');
-  line.option("--scaling-problems", settings.scaling_problems, "Problems that GPUs share").with_default();
-  line.option("--scaling-budget", settings.scaling_budget, "Configurations tried of each of them, at random").with_default();
-  line.flag("--scaling-apart", settings.scaling_apart, "Also all of those GPUs at once by a command each");
+  line.option("--gpus", settings.scaling.gpus, "Numbers of GPUs to scale over, e.g. 2,4").separated_by(',');
+  line.option("--scaling-problems", settings.scaling.problems, "Problems that GPUs share").with_default();
+  line.option("--scaling-rounds", settings.scaling.rounds, "Times that each GPU tunes its share of them alone and then all do together")
+      .with_default()
+      .within(1, 1000);
+  line.option("--scaling-budget", settings.scaling.budget, "Configurations tried of each of them, at random").with_default();
+  line.flag("--scaling-apart", settings.scaling.apart, "Also all of those GPUs at once by a command each");
   line.flag("--memory", settings.memory, "Also a space of a million configurations");
   return line.run(argc, argv, [&] { return attune::bench::run(settings); });
 }

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
+#include <set>
 
 #include "attune/error.hpp"
 #include "bench/support/child.hpp"
@@ -45,6 +46,16 @@ const nlohmann::json& AttuneRun::event(const std::string& name) const {
     throw Error(fmt::format("failed reading a run: it has no event \"{}\", or more than one", name));
   }
   return *std::find_if(events.begin(), events.end(), is);
+}
+
+std::uint64_t verified_records(const AttuneRun& run) {
+  std::set<std::string> verified;
+  for (const auto& event : run.events) {
+    if (event.at("event") == "record" && event.at("verified").get<bool>()) {
+      verified.insert(base::dump_json(event.at("problem")) + base::dump_json(event.at("configuration")));
+    }
+  }
+  return verified.size();
 }
 
 AttuneRun run_attune(const std::filesystem::path& executable, std::vector<std::string> words, const std::filesystem::path& scratch,

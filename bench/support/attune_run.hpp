@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -16,6 +17,9 @@ struct AttuneRun {
   /// The only event of this name. Throws: Error when there is none, or more than one.
   [[nodiscard]] const nlohmann::json& event(const std::string& name) const;
 };
+
+/// Configurations whose record was committed as verified.
+[[nodiscard]] std::uint64_t verified_records(const AttuneRun& run);
 
 /// What the cubin cache in the scratch folder holds when a command starts.
 enum class Cache { Empty, Kept };

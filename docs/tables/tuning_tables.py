@@ -92,6 +92,18 @@ def apart(row):
     return f"all of them at once by a command each, {number(row['speedup_apart'])}x ({seconds} s); "
 
 
+def in_rounds(row):
+    """What a row of scaling says of its rounds; empty of one that was measured before there were any."""
+    rounds = row.get("rounds", [])
+    if not rounds:
+        return ""
+    speedups = [one["speedup"] for one in rounds]
+    seconds = [one["together"]["command_s"] for one in rounds]
+    text = (f"median of {len(rounds)} rounds from {number(min(speedups))}x to {number(max(speedups))}x: in each of them each GPU alone tunes its share, all together "
+            f"{number(statistics.median(one['one_by_one_s'] for one in rounds))} s without the starts and ends that one command does not have, and then one command all of it, in {number(statistics.median(seconds))} s")
+    return text + (f"; by a command for each GPU at the same time, {number(row['speedup_apart'])}x" if "speedup_apart" in row else "")
+
+
 def rate_line(row):
     """What one row of tuning_rate.json says: (what, figure, what it is about)."""
     case = row.get("case", MISSING)
@@ -106,11 +118,11 @@ def rate_line(row):
                  "with starting processes, NVRTC and the GPU, and the run-off")]
     if case == "scaling":
         return [(f"{row.get('gpus', MISSING)} GPU{'' if row.get('gpus') == 1 else 's'}, {row.get('problems', MISSING)} problems, {row.get('configurations', MISSING)} configurations",
-                 f"{number(row.get('speedup'))}x", one_by_one(row) + f"whole command, {number(row.get('command_s'))} s" + devices_time(row))]
+                 f"{number(row.get('speedup'))}x", in_rounds(row) or one_by_one(row) + f"whole command, {number(row.get('command_s'))} s" + devices_time(row))]
     if case == "learning":
         runs = row.get("gpu_waited_otherwise_runs", [])
         spread = "one run" if len(runs) == 1 else f"median of {len(runs)} runs from {tenths(min(runs, default=None))} to {tenths(max(runs, default=None))}"
-        return [(f"strategy `{row.get('strategy', MISSING)}`, {row.get('budget', MISSING)} configurations of a larger space", f"{number(row.get('configs_per_s'))} configurations/s",
+        return [(f"strategy `{row.get('strategy', MISSING)}`, {row.get('budget', MISSING)} configurations of {row.get('of', 'a larger space')}", f"{number(row.get('configs_per_s'))} configurations/s",
                  f"the GPU waited {tenths(row.get('gpu_waited_otherwise'))} of the search for neither compilers nor itself ({spread}), "
                  f"{tenths(row.get('gpu_waited_for_compiles'))} for compilers; the strategy thought for "
                  f"{tenths(row.get('searching'))} of it, mostly while the GPU worked")]

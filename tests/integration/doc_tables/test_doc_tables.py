@@ -92,6 +92,12 @@ class DocTables(TablesCase):
         row |= {"speedup_apart": 1.8, "apart": [{"command_s": 10.5}, {"command_s": 11.0}]}
         (self.results / "tuning_rate.json").write_text(json.dumps({"bench": "tuning_rate", **HEAD, "rows": [row]}))
         self.assertIn("would not have had; all of them at once by a command each, 1.800x (10.50, 11.00 s); whole command", self.generated("tuning_rate"))
+        rounds = [{"speedup": speedup, "one_by_one_s": 20.0, "together": {"command_s": 20.0 / speedup}} for speedup in (1.6, 1.9, 2.0)]
+        row = {"case": "scaling", "gpus": 2, "speedup": 1.9, "problems": 16, "configurations": 999, "speedup_apart": 1.95, "rounds": rounds}
+        (self.results / "tuning_rate.json").write_text(json.dumps({"bench": "tuning_rate", **HEAD, "rows": [row]}))
+        text = self.generated("tuning_rate")
+        self.assertIn("| 1.900x | median of 3 rounds from 1.600x to 2.000x: ", text)
+        self.assertIn("in 10.53 s; by a command for each GPU at the same time, 1.950x |", text)
 
     def test_repeated_winners_are_counted_and_the_largest_tie_set_is_told(self):
         rows = [{"winner": {}, "tie_set": [{}, {}], "agrees": True, "is_modal": True, "tie_set_spread": 1.004},
