@@ -122,7 +122,7 @@ def rate_line(row):
     if case == "learning":
         runs = row.get("gpu_waited_otherwise_runs", [])
         spread = "one run" if len(runs) == 1 else f"median of {len(runs)} runs from {tenths(min(runs, default=None))} to {tenths(max(runs, default=None))}"
-        return [(f"strategy `{row.get('strategy', MISSING)}`, {row.get('budget', MISSING)} configurations of {row.get('of', 'a larger space')}", f"{number(row.get('configs_per_s'))} configurations/s",
+        return [(f"strategy `{row.get('strategy', MISSING)}`, {row.get('budget', MISSING)} configurations of a larger space{', of ' + row['of'] if 'of' in row else ''}", f"{number(row.get('configs_per_s'))} configurations/s",
                  f"the GPU waited {tenths(row.get('gpu_waited_otherwise'))} of the search for neither compilers nor itself ({spread}), "
                  f"{tenths(row.get('gpu_waited_for_compiles'))} for compilers; the strategy thought for "
                  f"{tenths(row.get('searching'))} of it, mostly while the GPU worked")]
