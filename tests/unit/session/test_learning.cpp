@@ -273,6 +273,43 @@ TEST_CASE_FIXTURE(Engine, "the budget \"converged\" ends a search of which littl
   CHECK(std::any_of(notices.begin(), notices.end(), [](const auto& notice) { return notice.starts_with("converged on "); }));
 }
 
+TEST_CASE_FIXTURE(Engine, "the budget \"converged\" is used up by a search that ended by it: the same command again measures nothing") {
+  for (const auto kind : {search::StrategyKind::Auto, search::StrategyKind::Model}) {
+    CAPTURE(search::name(kind));
+    std::filesystem::remove(path());
+    request.strategy = kind;
+    request.budget = session::Budget::parse("converged");
+    const auto slope = [](const std::string& text) { return test::works(text, 10 + base::parse_json(text)["waves"].get<double>(), 0.01); };
+    MadeUpGpu before(slope), again(slope);
+    request.run = "first";
+    CHECK(tune(before).measured >= 20);
+    notices.clear();
+    request.run = "second";
+    const auto result = tune(again);
+    CHECK(result.measured == 0);
+    REQUIRE(result.best);
+    CHECK(result.best->median_us == doctest::Approx(11));
+    CHECK(std::any_of(notices.begin(), notices.end(),
+                      [](const auto& notice) { return notice.find(" had converged ") != std::string::npos; }));
+  }
+}
+
+TEST_CASE_FIXTURE(Engine, "the budget \"converged\" is not used up by results of another search, nor where what was known is gone") {
+  const auto slope = [](const std::string& text) { return test::works(text, 10 + base::parse_json(text)["waves"].get<double>(), 0.01); };
+  request.strategy = search::StrategyKind::Random;
+  request.budget = session::Budget::parse("60");
+  MadeUpGpu other(slope), first(slope), second(slope);
+  request.run = "another search";
+  CHECK(tune(other).measured == 60);
+  request.strategy = search::StrategyKind::Model;
+  request.budget = session::Budget::parse("converged");
+  request.run = "first";
+  CHECK(tune(first).measured > 0);
+  request.run = "second";
+  change_database("DELETE FROM records WHERE rowid IN (SELECT rowid FROM records LIMIT 30)");
+  CHECK(tune(second).measured > 0);
+}
+
 TEST_CASE_FIXTURE(Engine, "the budget \"converged\" goes on while proposals keep their promise") {
   request.strategy = search::StrategyKind::Auto;
   request.budget = session::Budget::parse("converged,60");

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <future>
 #include <iterator>
-#include <numeric>
 #include <utility>
 
 #include "attune/error.hpp"
@@ -18,18 +17,9 @@ namespace {
 using measure::Measurement;
 using measure::Outcome;
 
-constexpr std::uint64_t kFewestForSeparation = 64;
-constexpr std::uint64_t kSeparationStep = 32;
-constexpr double kLittleGain = 0.005;  // of the best time
-constexpr std::size_t kFewestOfLittleGain = 20;
-constexpr double kLastShare = 0.1;  // of a search, for the neighbours of its fastest
 /// Submitted between two looks at what came back: a backend of many compile workers takes hundreds ahead, and while they are made the GPU
 /// would run out of work. A number, not a time, so that a replay goes the same way each time.
 constexpr std::size_t kSubmittedAtOnce = measure::GpuExecutor::kQueueLength;
-
-double seconds_since(PartSearch::Clock::time_point start) {
-  return std::chrono::duration<double>(PartSearch::Clock::now() - start).count();
-}
 
 }  // namespace
 
@@ -200,7 +190,7 @@ bool PartSearch::propose() {
     limit_ = proposed_;  // there are no more
     return false;
   }
-  if (const auto gain = strategy_->expected_gain()) expected_gains_.push_back(*gain);
+  if (const auto gain = strategy_->expected_gain()) convergence_.note(*gain);
   const auto place = place_of(*ordinal);
   if (!place) {
     tell_of_same(*ordinal);
@@ -259,40 +249,6 @@ void PartSearch::note_outcome(const Pending& place) {
   if (best_cost_ > 0 && known.cost >= best_cost_) return;
   best_cost_ = known.cost;
   best_us_ = time_of(context_.kernel, known);
-}
-
-/// Whether the last tenth of what is allowed begins.
-bool PartSearch::nearly_over() const {
-  if (static_cast<double>(limit_ - std::min(proposed_, limit_)) <= kLastShare * static_cast<double>(limit_)) return true;
-  if (!scope_.deadline) return false;
-  const double left_s = -seconds_since(*scope_.deadline), spent_s = seconds_since(start_);
-  return left_s < kLastShare * (left_s + spent_s);
-}
-
-/// Whether little has been expected, in the mean, of as many proposals as it took to come near the best. In the mean: a fresh look at the
-/// space finds single ones of which more is hoped, which the next results correct.
-bool PartSearch::converged() {
-  if (!context_.request.budget.until_converged) return false;
-  const std::size_t found_at = tally_.best_found_at(kLittleGain), last = std::max(found_at, kFewestOfLittleGain);
-  if (expected_gains_.size() < last) return false;
-  const double sum = std::accumulate(expected_gains_.end() - static_cast<std::ptrdiff_t>(last), expected_gains_.end(), 0.0);
-  if (sum >= kLittleGain * static_cast<double>(last)) return false;
-  if (!std::exchange(told_converged_, true) && scope_.label.empty()) {
-    context_.observer.notice(
-        fmt::format("converged on {}: {} configurations came within {} % of the best, and of each of the last {} less than "
-                    "that was to be gained in the mean",
-                    context_.name(), found_at, kLittleGain * 100, last));
-  }
-  return true;
-}
-
-/// Whether the interval of the best lies apart from every other's, and the best has stood for as many decisions as it
-/// took to find it: the first few configurations are always apart from each other.
-bool PartSearch::separated() {
-  separation_check_ = decided_here() + kSeparationStep;
-  const auto counts = [this](space::Ordinal ordinal) { return !restricted_ || restricted_->find(context_.space.at(ordinal)).has_value(); };
-  return decided_here() >= kFewestForSeparation && tally_.evaluations() >= 2 * tally_.best_found_at() &&
-         known_.memory().best_is_apart(counts);
 }
 
 /// The configuration of the whole space by which it is decided how one of the searched part does; nothing when it is not.

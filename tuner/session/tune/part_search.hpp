@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tuner/search/strategy.hpp"
+#include "tuner/session/tune/convergence.hpp"
 #include "tuner/session/tune/problem_tally.hpp"
 
 namespace attune::session {
@@ -32,9 +33,13 @@ struct SearchedPart {
   std::uint64_t measured = 0;                ///< by this search
   std::uint64_t reused = 0;                  ///< proposals that were known
   bool complete = false;                     ///< the strategy or the budget had no more
+  bool converged = false;                    ///< it ended since little was to be gained
   std::string emptied_by;                    ///< the condition that left nothing, when size is 0
   std::optional<measure::Measurement> best;  ///< verified; perhaps only screened, that is, of few samples
 };
+
+/// Of a session's summary: how many results a search of the whole space had when it had converged.
+inline constexpr const char* kConvergedAt = "converged_at";
 
 /// One search: the strategy proposes, the backend measures what is not known, the results are kept.
 class PartSearch {
@@ -93,6 +98,7 @@ class PartSearch {
   void note_outcome(const Pending& place);
   [[nodiscard]] bool separated();
   [[nodiscard]] bool converged();
+  [[nodiscard]] bool had_converged() const;
   [[nodiscard]] bool nearly_over() const;
   void describe(bool complete);
   void report_progress() const;
@@ -114,8 +120,8 @@ class PartSearch {
   double best_cost_ = 0, best_us_ = 0;
   std::unordered_map<std::string, Pending> pending_;
   std::unordered_map<space::Ordinal, std::vector<space::Ordinal>> waiting_;  ///< proposed, for another of the same launches
-  std::vector<double> expected_gains_;                                       ///< by proposal, of those of which the strategy says it
-  bool told_converged_ = false;
+  Convergence convergence_;
+  bool had_converged_ = false, told_converged_ = false;
   std::uint64_t separation_check_ = 0;  ///< decisions at which separation is looked at next
   SearchedPart part_;
 };

@@ -33,7 +33,10 @@ void PartSearch::plan() {
   if (search::learns(options.kind)) learn_from_others(options);
   strategy_ = search::make_strategy(options, space());
   thinks_aside_ = context_.is_live() && search::learns(options.kind);
-  if (search::learns(options.kind)) tell_known();
+  if (search::learns(options.kind)) {
+    tell_known();
+    had_converged_ = had_converged();
+  }
   if (options.kind == search::StrategyKind::Auto) make_room_for_former();
 }
 

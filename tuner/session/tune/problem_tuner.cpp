@@ -128,6 +128,7 @@ void ProblemTuner::finish(bool complete, const json& more) {
                   {"run", context_.request.run}});
   add_engine_figures(summary);
   summary["convergence"] = tally_.convergence();
+  if (search_ && search_->part().converged && !ever_restricted_) summary[kConvergedAt] = search_->part().reused + search_->part().measured;
   // A run that found nothing left to do has no reason to touch the device for the ceiling either.
   if (complete && !tally_.result.nothing_left) summary["read_ceiling_bytes_per_s"] = backend.read_ceiling_bytes_per_s();
   tally_.result.not_recorded = backend.missing();
