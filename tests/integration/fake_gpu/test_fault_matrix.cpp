@@ -129,6 +129,13 @@ TEST_CASE_FIXTURE(OwnSource, "a configuration that does not compile is recorded 
   fails_with_four_items("compile_failed", "four items are too many");
 }
 
+TEST_CASE_FIXTURE(OwnSource, "a block larger than its kernel's bounds is decided from the code, and nothing of it is launched") {
+  const std::string declared = "__launch_bounds__(ATTUNE_BLOCK_SIZE)";
+  const std::string source = replaced(base::read_file(path), declared, "__launch_bounds__(ATTUNE_ITEMS == 4 ? 32 : ATTUNE_BLOCK_SIZE)");
+  std::ofstream(path) << source;
+  fails_with_four_items("exceeds_limits", "its __launch_bounds__ allow 32");
+}
+
 TEST_CASE_FIXTURE(OwnSource,
                   "a configuration whose code has two kernels of the launched name is recorded with both, and the rest is measured") {
   std::ofstream(path, std::ios::app) << "#if ATTUNE_ITEMS == 4\n__global__ void synthetic(int* x) { x[0] = 1; }\n#endif\n";

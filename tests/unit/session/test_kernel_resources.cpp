@@ -1,6 +1,7 @@
 // What a compiled configuration takes of an SM, and that one of which no block fits is told before any launch.
 #include <doctest/doctest.h>
 
+#include "tuner/compile/compiler.hpp"
 #include "tuner/session/source/kernel_resources.hpp"
 
 namespace test_kernel_resources {
@@ -50,6 +51,25 @@ TEST_CASE("a kernel of which no block fits an SM exceeds the limits, whichever i
                        doctest::Contains("two.json: no block of \"first\" fits an SM: 1024 threads of 72 registers each"),
                        spec::LimitError);
   CHECK_NOTHROW(session::add_resources(resources, plan(), compiled(64, 255), device(), "two.json"));
+}
+
+TEST_CASE("a block larger than its kernel's __launch_bounds__ exceeds the limits, as the code tells them") {
+  const auto bounded = [](const std::string& bounds) {
+    compile::Nvrtc nvrtc;
+    const auto result = nvrtc.compile({"extern \"C\" __global__ void " + bounds +
+                                           " first(float* out) { out[0] = 1; }\n"
+                                           "extern \"C\" __global__ void second(float* out) { out[0] = 1; }\n",
+                                       "two.cu",
+                                       "sm_90",
+                                       {}});
+    REQUIRE_MESSAGE(result.status == compile::CompileStatus::Ok, result.log);
+    return result;
+  };
+  measure::Resources resources;
+  CHECK_THROWS_WITH_AS(session::add_resources(resources, plan(), bounded("__launch_bounds__(512)"), device(), "two.json"),
+                       doctest::Contains("a block of \"first\" has 1024 threads; its __launch_bounds__ allow 512"), spec::LimitError);
+  CHECK_NOTHROW(session::add_resources(resources, plan(), bounded("__launch_bounds__(1024)"), device(), "two.json"));
+  CHECK_NOTHROW(session::add_resources(resources, plan(), bounded(""), device(), "two.json"));
 }
 
 TEST_CASE("a kernel of setup or check says nothing of what a configuration takes, and ends it where no block fits") {

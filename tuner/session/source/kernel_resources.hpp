@@ -7,7 +7,8 @@
 namespace attune::session {
 
 /// Adds to `resources` what the plan's kernel with the most registers takes, as `compiled` says. `file`: the template's.
-/// Throws: spec::LimitError when not one block of some kernel fits an SM, so that no launch of it can succeed.
+/// Throws: spec::LimitError when not one block of some kernel fits an SM, or one is larger than its __launch_bounds__, so that no launch of
+/// it can succeed.
 void add_resources(measure::Resources& resources, const spec::LaunchPlan& plan, const compile::CompileResult& compiled,
                    const spec::DeviceInfo& device, const std::string& file);
 
