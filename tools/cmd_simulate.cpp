@@ -190,8 +190,19 @@ class Scoreboard {
   std::unique_ptr<TextTable> table_;
 };
 
+/// What somebody named would else be read for nothing.
+void refuse_useless_warm(const SimulateOptions& options, const std::vector<search::StrategyKind>& kinds) {
+  if (options.warm.empty()) return;
+  for (const search::StrategyKind kind : kinds) {
+    if (!search::expects(kind))
+      throw UsageError(
+          fmt::format("strategy {} learns nothing from other spaces; leave --warm out, or ask for auto or model", search::name(kind)));
+  }
+}
+
 int simulate_searches(const SimulateOptions& options) {
   const auto kinds = strategies_of(options);
+  refuse_useless_warm(options, kinds);
   const auto spaces = spaces_of(options.files), warm = spaces_of(options.warm);
   std::vector<std::shared_ptr<const search::Hints>> hints(spaces.size());
   for (std::size_t i = 0; i < spaces.size() && !warm.empty(); ++i) hints[i] = hints_for(spaces[i].recorded, warm);
@@ -240,7 +251,8 @@ void add_simulate_command(CLI::App& app, CommandContext& context) {
   command
       ->add_option(
           "--warm", options->warm,
-          "Recorded spaces that the search may learn from first (strategy model); of each space those of the same parameters, less itself")
+          "Recorded spaces that the search may learn from first (strategies auto and model); of each space those of the same parameters, less "
+          "itself")
       ->check([](const std::string& file) { return file.empty() ? "no file is named" : ""; });
   command->add_flag("--json", options->json, "One JSON object a line on standard output, for each run: what it proposed, in order");
   command->footer("A space is the set of configurations in its file. docs/cli.md says what the score is.");

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
+#include "db/records.hpp"
 #include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
 #include "tuner/base/escape.hpp"
@@ -42,6 +44,12 @@ std::string rung_note(const RungResult& rung) {
   }
   const std::string sampled = rung.decided < rung.size ? fmt::format(" (of {} of {} tried)", rung.decided, rung.size) : "";
   return short_configuration(rung.configuration) + (rung.screened ? " (few samples)" : "") + sampled;
+}
+
+/// Whether somebody compared what its rungs give; nothing where none has worked.
+std::optional<bool> is_verified(const LadderResult& result) {
+  if (!result.tuned.best) return std::nullopt;
+  return result.tuned.best->objective != db::kUnverifiedTime;
 }
 
 std::string heading(const LadderResult& result, const std::string& template_name, const std::string& policy) {
@@ -104,6 +112,7 @@ std::string ladder_table(const LadderResult& result, const std::string& template
     text += "interrupted here; the rungs above are done and stored, the last as far as it came\n";
   else
     text += result.ran_off ? "times of one run-off of the rungs' fastest\n" : "each rung's time is of its own search, not of a run-off\n";
+  if (is_verified(result) == false) text += "unverified, all of it: the template has no reference\n";
   return text;
 }
 
@@ -175,6 +184,8 @@ json ladder_event(const LadderResult& result, const spec::VariantLadder& ladder,
   json event = session::to_json(result, ladder);
   event["problem"] = base::parse_json(spec::to_text(result.tuned.problem));
   event["measured"] = result.tuned.measured;
+  const auto verified = is_verified(result);
+  event["verified"] = verified ? json(*verified) : json(nullptr);
   event["peers"] = json::array();
   for (const Peer& peer : peers) {
     event["peers"].push_back(

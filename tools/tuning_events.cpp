@@ -77,6 +77,8 @@ json progress_json(const session::RunProgress::View& view) {
   if (!view.part.empty()) event["rung"] = view.part;
   event["best_us"] = view.best_us > 0 ? json(view.best_us) : json(nullptr);
   event["eta_s"] = view.eta_s ? json(*view.eta_s) : json(nullptr);
+  event["elapsed_s"] = view.elapsed_s;
+  event["budget_s"] = view.budget_s ? json(*view.budget_s) : json(nullptr);
   event["compilations_per_s"] = view.compilations_per_s;
   const std::string limit = session::RunProgress::name(view.limit);
   event["limit"] = limit.empty() ? json(nullptr) : json(limit);

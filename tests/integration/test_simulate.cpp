@@ -148,6 +148,12 @@ TEST_CASE_FIXTURE(Simulation, "what simulate cannot do ends with the exit code o
   refused({path("cache.json"), "--strategy", "random", "--seed", "-1"}, 2, "--seed");
 }
 
+TEST_CASE_FIXTURE(Simulation, "a strategy that learns nothing from other spaces is refused beside --warm") {
+  const auto refused = attune({"simulate", path("cache.json"), "--strategy", "model", "--strategy", "local", "--warm", path("other.json")});
+  CHECK(refused.exit_code == 2);
+  CHECK(contains(refused.err, "strategy local learns nothing from other spaces; leave --warm out"));
+}
+
 TEST_CASE_FIXTURE(Simulation, "a warm search begins with what the others' files find fastest, and a file is no help to itself") {
   json slower = cache();
   for (auto& entry : slower["cache"])

@@ -99,6 +99,18 @@ TEST_CASE_FIXTURE(Unreferenced, "without a reference the fastest wins, unverifie
   CHECK(asked.at("configuration").dump() == rows.front().configuration);
 }
 
+TEST_CASE_FIXTURE(Unreferenced, "a ladder of a template without a reference says that nothing of it is verified") {
+  base::write_file_atomic(folder / "brief/ladder.json", R"({"attune_ladder": 1, "defaults": {"T": "i32", "end": "well"}, "rungs": [
+    {"name": "one wave", "why": "one", "where": "waves == 1"}, {"name": "two waves", "why": "two", "where": "waves == 2"}]})");
+  const auto table = run("ladder");
+  CAPTURE(table.err);
+  CHECK(table.exit_code == 0);
+  CHECK(table.out.find("unverified, all of it: the template has no reference") != std::string::npos);
+  const std::string told = run("ladder", {"--json"}).out;
+  CHECK(told.find("\"verified\":false") != std::string::npos);
+  CHECK(told.find("\"verified\":true") == std::string::npos);
+}
+
 TEST_CASE_FIXTURE(Unreferenced, "a winner that nothing vouches for is known to later runs, and stays in its database") {
   CHECK(run("tune").exit_code == 0);
   const std::size_t stored = records().size();
