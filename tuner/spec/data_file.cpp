@@ -41,7 +41,10 @@ class NpyHeader {
 
   void read_type(DataFile& file) const {
     std::string_view value = value_of("descr");
-    if (!value.starts_with('\'')) refuse("its elements are records of several fields; save each field by itself");
+    if (!value.starts_with('\''))
+      refuse(
+          "its elements are records of several fields; save each field by itself or, for a buffer of structs, the bytes of the records: "
+          "array.view(f'V{array.itemsize}')");
     value.remove_prefix(1);
     const std::string_view type = value.substr(0, std::min(value.find('\''), value.size()));
     if (type.substr(std::min<std::size_t>(1, type.size())).starts_with('O'))

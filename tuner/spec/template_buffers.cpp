@@ -1,5 +1,6 @@
 // "buffers" and "scalars" of a template.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
@@ -17,6 +18,8 @@ namespace {
 
 constexpr int kMaximumAlignment = 256;             ///< what device allocations promise
 constexpr std::int64_t kMostStructAlignment = 16;  ///< of what a struct of C++ holds, without an alignas
+
+constexpr const char* kFillObjects = R"({"file": ...}, {"value": number}, {"range": [from, below]} and {"offsets": total})";
 
 int read_alignment(const JsonNode& node) {
   const std::int64_t bytes = node.integer("\"align\"");
@@ -45,6 +48,12 @@ void TemplateParser::read_buffer_type(const JsonNode& node, BufferSpec& buffer, 
     return;
   }
   const auto vector = node.is_string() ? find_vector_type(node.string(what)) : std::nullopt;
+  const std::size_t cross = node.is_string() && !vector ? node.string(what).rfind('x') : std::string::npos;
+  if (cross != std::string::npos && find_element_type(node.string(what).substr(0, cross))) {
+    fail(node.position,
+         fmt::format("{} is no type '{}'; vectors have {} elements, and anything else is a struct: {{\"bytes\": 20, \"align\": 4}}", what,
+                     node.string(what), fmt::join(kVectorLanes, ", ")));
+  }
   if (vector) {
     buffer.type = name(vector->element);
     buffer.lanes = vector->lanes;
@@ -119,12 +128,16 @@ void TemplateParser::read_buffer_role(const ObjectReader& reader, const JsonNode
 void TemplateParser::read_fill(const JsonNode& node, BufferSpec& buffer, const std::string& what) {
   buffer.fill_position = node.position;
   if (node.kind != JsonNode::Kind::Object) {
-    buffer.fill = static_cast<Fill>(read_word(node, "\"fill\"", {"uniform", "integers", "zeros", "ones", "index", "permutation"}));
+    static const std::vector<std::string> kWords{"uniform", "integers", "zeros", "ones", "index", "permutation"};
+    const std::string& word = node.string("\"fill\"");
+    const auto found = std::find(kWords.begin(), kWords.end(), word);
+    if (found == kWords.end())
+      fail(node.position, fmt::format("\"fill\" must be one of {}, {}, not '{}'", joined(kWords), kFillObjects, word));
+    buffer.fill = static_cast<Fill>(found - kWords.begin());
     return;
   }
   const ObjectReader reader(node, "\"fill\"", {"file", "range", "offsets", "value"});
-  if (node.members.size() != 1)
-    fail(node.position, R"("fill" must be one of {"file": ...}, {"value": number}, {"range": [from, below]} and {"offsets": total})");
+  if (node.members.size() != 1) fail(node.position, fmt::format("\"fill\" must be one of {}", kFillObjects));
   if (const JsonNode* file = reader.find("file")) {
     buffer.data = read_data(*file, what);
     return;

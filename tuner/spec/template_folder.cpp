@@ -66,7 +66,13 @@ void read_data(const JsonNode* name, const std::filesystem::path& folder, std::m
   if (name == nullptr || !name->is_string()) return;
   const std::string file = included_file("template.json", name->string("a file"));
   if (file.empty() || is_name_of_templates(file) || files.contains(file) || files.size() > kMostFiles) return;
-  if (has_part(folder, file)) files[file] = to_text(read_data_file(folder / file));
+  if (!has_part(folder, file)) return;
+  try {
+    files[file] = to_text(read_data_file(folder / file));
+  } catch (const SpecError& error) {
+    const SourcePosition& at = name->position;
+    throw SpecError(at.file, at.line, at.column, fmt::format("failed reading the array: {}", error.what()));
+  }
 }
 
 /// A loose first look at the arrays: what fills buffers, sizes follow from and outputs must be.

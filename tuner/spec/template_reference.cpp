@@ -212,6 +212,11 @@ void TemplateParser::read_reference(const JsonNode& node, const std::map<std::st
     fail(node.position,
          R"("reference" must be one of {"builtin": ...}, {"file": ...}, {"launches": [...]}, {"outputs": {"c": "c.npy"}} and "none")");
   }
+  if (const JsonNode* parameters = reader.find("parameters")) {
+    fail(parameters->position,
+         "plain kernels and files say the same for all configurations; what depends on parameters is for a reference of "
+         "its own, {\"file\": \"reference.json\", \"parameters\": [...]}");
+  }
   kernel_.reference.kind = ReferenceSpec::Kind::Kernel;
   if (outputs != nullptr) read_expected(*outputs, node);
   if (const JsonNode* tolerance = reader.find("tolerance")) read_tolerances(*tolerance);

@@ -91,6 +91,15 @@ TEST_CASE_FIXTURE(Folder, "a number alone, an empty array and types of 1, 2 and 
   CHECK(read_data_file(path / "a.npy").element_bytes == 2);
 }
 
+TEST_CASE_FIXTURE(Template, "an array that cannot be read is told where template.json names it") {
+  write("in.npy", npy_bytes("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", std::string(24, '0')));
+  const std::string told = error_of([&] { static_cast<void>(load()); });
+  CHECK(contains(told, "template.json:"));
+  CHECK(contains(told, ": failed reading the array: "));
+  CHECK(contains(told, "in.npy: its columns stand one behind the other; save numpy.ascontiguousarray(array)"));
+  CHECK_FALSE(contains(told, "template.json: "));  // line and column
+}
+
 TEST_CASE_FIXTURE(Folder, "what is no array that a kernel takes is refused with a remedy") {
   CHECK(contains(refusal("no array at all"), "does not begin as numpy's files do"));
   CHECK(contains(refusal(npy_of<float>(">f4", "(1,)", {1})), "another byte order"));
@@ -100,8 +109,9 @@ TEST_CASE_FIXTURE(Folder, "what is no array that a kernel takes is refused with 
   CHECK(contains(refusal(npy_of<float>("<f4", "(2,)", {1})), "its header says 8 bytes of elements, and 4 follow"));
   CHECK(contains(refusal(npy_of<float>("<f4", "(-1,)", {1})), "its shape is none"));
   CHECK(contains(refusal(npy_of<float>("<f4", "(281474976710656, 281474976710656)", {1})), "larger than any memory"));
-  CHECK(contains(refusal(npy_bytes("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "1234")),
-                 "records of several fields"));
+  CHECK(
+      contains(refusal(npy_bytes("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "1234")),
+               "records of several fields; save each field by itself or, for a buffer of structs, the bytes of the records: array.view("));
   CHECK(contains(refusal(npy_bytes("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }", std::string(16, '0'))),
                  "numpy.ascontiguousarray"));
   CHECK(contains(refusal(npy_bytes("{'fortran_order': False, 'shape': (1,), }", "1234")), "says no 'descr'"));

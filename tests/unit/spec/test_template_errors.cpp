@@ -124,6 +124,8 @@ TEST_CASE("contradictions about buffers are refused") {
        {R"("count": "n")", R"("count": "n", "input": false)", "neither input, output nor workspace"},
        {R"("count": "1", "output": true)", R"("count": "1", "output": true, "fill": "ones")", "is no input, so nothing fills it"},
        {R"("count": "n")", R"("count": "n", "fill": "zipf")", "must be one of uniform, integers, zeros, ones"},
+       {R"("count": "n")", R"("count": "n", "fill": "zipf")", "permutation, {\"file\": ...}, {\"value\": number}"},
+       {R"("in": {"type": "T")", R"("in": {"type": "f32x5")", "is no type 'f32x5'; vectors have 2, 3, 4, 8, 16 elements"},
        {R"("count": "1", "output": true)", R"("count": "1", "output": true, "memory": "constant")", "cannot be constant memory"},
        {R"("count": "n")", R"("count": "n", "align": 24)", "must be a power of two up to 256 bytes, not 24"},
        {R"("workspace": {"init": "zero_once"})", R"("workspace": true, "init": "zero_once")", "write \"workspace\": {\"init\": ...}"},
@@ -188,6 +190,9 @@ TEST_CASE("arguments name something that can be passed") {
 
 TEST_CASE("launch lists run something, and loop indices are fresh names") {
   check({{R"("reference": "none")", R"("reference": {"launches": []})", "runs no kernel"},
+         {R"("reference": "none")",
+          R"("reference": {"launches": [{"kernel": "k", "grid": 1, "block": 1, "args": []}], "parameters": ["items"]})",
+          "what depends on parameters is for a reference of its own"},
          {R"("reference": "none")", R"("reference": {"launches": [{"memset": "out", "byte": 0}]})", "runs no kernel"},
          {R"("reference": "none")", R"("reference": {"launches": [{"kernel": "k", "grid": 1, "block": 1, "args": []}], "tolerance": 0})",
           "must be above 0"},
