@@ -8,6 +8,7 @@
 #include "attune/error.hpp"
 #include "tools/cache_files.hpp"
 #include "tools/commands.hpp"
+#include "tools/named_template.hpp"
 #include "tools/problem_arguments.hpp"
 #include "tuner/measure/measurement.hpp"
 
@@ -37,7 +38,7 @@ struct Named {
 Named named_problem(const CacheOptions& options, const std::vector<std::string>& arguments) {
   if (!options.policy.empty()) (void)measure::policy_from_text(options.policy);
   const spec::TemplateLibrary library({options.template_folders.begin(), options.template_folders.end()});
-  auto kernel = library.find(options.template_name);
+  auto kernel = named_template(library, options.template_name);
   auto problems = problems_of(kernel, options.problems_file, arguments);
   if (problems.size() != 1)
     throw UsageError(fmt::format("{} problems are named, and such a file holds one; name one of them", problems.size()));

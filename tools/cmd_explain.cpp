@@ -7,6 +7,7 @@
 
 #include "attune/error.hpp"
 #include "tools/commands.hpp"
+#include "tools/named_template.hpp"
 #include "tools/open_databases.hpp"
 #include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
@@ -90,7 +91,7 @@ void print(const spec::Problem& problem, const spec::DeviceInfo& device, const D
 
 int explain(const ExplainOptions& options, const std::vector<std::string>& arguments) {
   const spec::TemplateLibrary library({options.template_folders.begin(), options.template_folders.end()});
-  const auto kernel = library.find(options.template_name);
+  const auto kernel = named_template(library, options.template_name);
   const auto problems = problems_from_arguments(kernel, arguments);
   const std::string policy = measure::to_text(measure::policy_from_text(options.policy));
   const auto opened = open_databases(options.databases);

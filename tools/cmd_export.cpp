@@ -7,6 +7,7 @@
 
 #include "attune/error.hpp"
 #include "tools/commands.hpp"
+#include "tools/named_template.hpp"
 #include "tools/open_databases.hpp"
 #include "tools/output_target.hpp"
 #include "tuner/base/output_file.hpp"
@@ -46,7 +47,7 @@ report::TunedTable table_of(const ExportOptions& options, const spec::KernelTemp
 
 int export_header(const ExportOptions& options) {
   const spec::TemplateLibrary library({options.template_folders.begin(), options.template_folders.end()});
-  const auto kernel = library.find(options.template_name);
+  const auto kernel = named_template(library, options.template_name);
   check_output_target(options.output, database_path(options.databases.empty() ? "" : options.databases.front()));
   const auto table = table_of(options, kernel);
   const auto text =

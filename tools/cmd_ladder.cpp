@@ -13,6 +13,7 @@
 #include "tools/device_list.hpp"
 #include "tools/ladder_output.hpp"
 #include "tools/ladder_page.hpp"
+#include "tools/named_template.hpp"
 #include "tools/output.hpp"
 #include "tools/output_target.hpp"
 #include "tools/problem_arguments.hpp"
@@ -201,7 +202,7 @@ spec::VariantLadder ladder_of(const spec::KernelTemplate& kernel) {
 int ladder(const LadderOptions& options, const CommandContext& context, const std::vector<std::string>& arguments) {
   const TuningOptions& tuning = options.tuning;
   const spec::TemplateLibrary library({tuning.template_folders.begin(), tuning.template_folders.end()});
-  const auto kernel = library.find(tuning.template_name);
+  const auto kernel = named_template(library, tuning.template_name);
   const auto rungs = ladder_of(kernel);
   const auto problems = problems_of(kernel, tuning.problems_file, arguments, rungs.defaults);
   check_request(tuning, problems);

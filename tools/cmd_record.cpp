@@ -6,6 +6,7 @@
 
 #include "attune/error.hpp"
 #include "tools/commands.hpp"
+#include "tools/named_template.hpp"
 #include "tools/output.hpp"
 #include "tools/output_target.hpp"
 #include "tools/problem_arguments.hpp"
@@ -28,7 +29,7 @@ int record(const RecordOptions& options, const CommandContext& context, const st
   const auto& tuning = options.tuning;
   if (!tuning.replay.empty()) throw UsageError("--replay makes no sense here: a recording is made from a GPU's measurements");
   const spec::TemplateLibrary library({tuning.template_folders.begin(), tuning.template_folders.end()});
-  const auto kernel = library.find(tuning.template_name);
+  const auto kernel = named_template(library, tuning.template_name);
   const auto problems = problems_of(kernel, tuning.problems_file, arguments);
   check_request(tuning, problems);
   auto where = conditions_of(tuning, kernel);

@@ -10,6 +10,7 @@
 #include "db/database.hpp"
 #include "tools/cache_files.hpp"
 #include "tools/commands.hpp"
+#include "tools/named_template.hpp"
 #include "tools/output.hpp"
 #include "tools/output_target.hpp"
 #include "tools/problem_arguments.hpp"
@@ -69,7 +70,7 @@ int report_to_others(const ReportOptions& options, CacheFormat format) {
   const spec::TemplateLibrary library;
   std::optional<spec::KernelTemplate> kernel;
   auto request = request_of(options);
-  if (!options.template_name.empty()) kernel = library.find(options.template_name);  // its folder is a name too
+  if (!options.template_name.empty()) kernel = named_template(library, options.template_name);  // its folder is a name too
   if (kernel) request.template_name = kernel->name;
   const auto path = database_path(options.database);
   const auto built = report::build(db::Database::open(path, db::OpenMode::ReadOnly), request);

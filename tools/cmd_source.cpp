@@ -10,6 +10,7 @@
 #include "tools/commands.hpp"
 #include "tools/compile_command.hpp"
 #include "tools/configuration_text.hpp"
+#include "tools/named_template.hpp"
 #include "tools/open_databases.hpp"
 #include "tools/output.hpp"
 #include "tools/output_target.hpp"
@@ -80,7 +81,8 @@ void choose_best(const SourceOptions& options, const std::vector<runtime::Layer>
 
 ConfiguredSource configured_source(const SourceOptions& options, const std::vector<std::string>& arguments) {
   ConfiguredSource source;
-  source.kernel = spec::TemplateLibrary({options.template_folders.begin(), options.template_folders.end()}).find(options.template_name);
+  source.kernel =
+      named_template(spec::TemplateLibrary({options.template_folders.begin(), options.template_folders.end()}), options.template_name);
   source.problem = one_problem(source.kernel, arguments);
   if (options.best || !options.device.empty()) {
     const auto opened = open_databases(options.databases);

@@ -9,6 +9,7 @@
 #include "tools/commands.hpp"
 #include "tools/compiled_kernels.hpp"
 #include "tools/configuration_text.hpp"
+#include "tools/named_template.hpp"
 #include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
 #include "tools/progress_line.hpp"
@@ -258,7 +259,7 @@ void print(const spec::KernelTemplate& kernel, const CheckedProblem& checked, co
 }
 
 int check(const CheckOptions& options, const CommandContext& context, const std::vector<std::string>& arguments) {
-  const auto kernel = spec::TemplateLibrary().find(options.folder);
+  const auto kernel = named_template(spec::TemplateLibrary(), options.folder);
   const auto device = spec::DeviceInfo::of_architecture(options.architecture);
   const auto problems = arguments.empty() ? std::vector{default_problem(kernel, device)} : problems_from_arguments(kernel, arguments);
   compile::CompilePool::Options pool_options;

@@ -7,6 +7,7 @@
 
 #include "attune/error.hpp"
 #include "tools/commands.hpp"
+#include "tools/named_template.hpp"
 #include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
 #include "tools/tuning.hpp"
@@ -17,7 +18,7 @@ namespace {
 
 int tune(const TuningOptions& options, const CommandContext& context, const std::vector<std::string>& arguments) {
   const spec::TemplateLibrary library({options.template_folders.begin(), options.template_folders.end()});
-  const auto kernel = library.find(options.template_name);
+  const auto kernel = named_template(library, options.template_name);
   const auto problems = problems_of(kernel, options.problems_file, arguments);
   check_request(options, problems);
   auto where = conditions_of(options, kernel);
