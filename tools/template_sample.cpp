@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "attune/error.hpp"
+#include "tools/compile_log.hpp"
 #include "tools/compiled_kernels.hpp"
 #include "tools/output.hpp"
 #include "tuner/base/cubin_kernels.hpp"
@@ -24,16 +25,6 @@ namespace attune::tools {
 namespace {
 
 constexpr std::array<const char*, 4> kOutcomeNames{"fits", "exceeds_limits", "compile_failed", "does_not_bind"};
-
-/// The first line that says "error", else the first of all.
-std::string first_error(const std::string& log) {
-  const auto line_at = [&](std::size_t at) {
-    const std::size_t begin = at == 0 ? 0 : log.rfind('\n', at) + 1;  // npos + 1 is 0
-    return log.substr(begin, log.find('\n', begin) - begin);
-  };
-  const std::size_t error = log.find("error");
-  return line_at(error == std::string::npos ? 0 : error);
-}
 
 using CubinKernels = std::map<std::string, base::CubinKernel>;
 
@@ -99,7 +90,7 @@ class Sampler {
     if (timed_.insert(compiled.key).second) sampled.compile_ms = compiled.key == before_.key ? before_.compile_ms : compiled.compile_ms;
     if (compiled.status != compile::CompileStatus::Ok) {
       sampled.outcome = session::exceeds_static_shared(compiled) ? SampleOutcome::ExceedsLimits : SampleOutcome::CompileFailed;
-      sampled.detail = first_error(compiled.log);
+      sampled.detail = first_reason(compiled.log);
       return;
     }
     sampled.outcome = SampleOutcome::Fits;

@@ -22,7 +22,7 @@ enum class SampleOutcome {
 struct SampledConfiguration {
   spec::Configuration configuration = {};
   SampleOutcome outcome = SampleOutcome::Fits;
-  std::string detail = {};  ///< why it does not fit, in one line; of the compiler its first error
+  std::string detail = {};  ///< why it does not fit, in one line; of the compiler its first error, behind how it is mended
   double compile_ms = 0;    ///< 0: not compiled, or with another of the same code
   double occupancy = 0;     ///< of the kernel with the most registers; 0: unknown
   int registers = 0, shared_bytes = 0, spill_bytes = 0;
