@@ -186,4 +186,26 @@ TEST_CASE_FIXTURE(Import, "a folder that cannot be written whole is left as it w
   CHECK(import("schema.json", "made").exit_code == 0);
 }
 
+TEST_CASE_FIXTURE(Import,
+                  "first values that no device can launch are no default, and those whose code is too large do not fail the check") {
+  const std::string file = replaced(replaced(test::kSchemaT1, R"(, "Default": 64)", ""), "\"[32, 64, 128]\"", "\"[256, 64, 128]\"");
+  write("dynamic.json", replaced(file, R"("LocalSize": {"X": "bx"},)", R"("LocalSize": {"X": "bx"}, "SharedMemory": "bx * 1024",)"));
+  const auto imported = import("dynamic.json", "dynamic");
+  CAPTURE(imported.out + imported.err);
+  CHECK(imported.out.find("the first values cannot be launched: 262144 bytes of shared memory") != std::string::npos);
+  CHECK(imported.out.find("the default has bx=64 instead") != std::string::npos);
+  const auto launched = attune({"template", "check", path("dynamic")});
+  CHECK(launched.exit_code == 0);
+  CHECK(launched.out.find("is valid\n") != std::string::npos);
+
+  write("scale.cu", replaced(test::kSchemaSource, "{\n", "{\n  __shared__ volatile float all[bx * 64];\n  all[threadIdx.x] = 1;\n"));
+  write("static.json", file);
+  CHECK(import("static.json", "static").exit_code == 0);
+  const auto compiled = attune({"template", "check", path("static")});
+  CAPTURE(compiled.out + compiled.err);
+  CHECK(compiled.exit_code == 0);
+  CHECK(compiled.out.find("the default configuration exceeds limits: ptxas error") != std::string::npos);
+  CHECK(compiled.out.find("is valid, but its default cannot run") != std::string::npos);
+}
+
 }  // namespace test_template_import

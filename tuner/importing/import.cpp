@@ -9,6 +9,7 @@
 #include "tuner/base/escape.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/importing/kernel_source.hpp"
+#include "tuner/importing/runnable_default.hpp"
 #include "tuner/importing/source_files.hpp"
 #include "tuner/importing/t1_reader.hpp"
 #include "tuner/importing/template_writer.hpp"
@@ -80,14 +81,14 @@ void check_data_names(const ImportedTemplate& made) {
   }
 }
 
-/// What attune itself says of the outcome. Errors in the kernel's files have their place there.
-void check(const ImportedTemplate& made, const fs::path& kernel_folder) {
+/// The outcome as attune itself reads it. Errors in the kernel's files have their place there.
+spec::KernelTemplate read_back(const ImportedTemplate& made, const fs::path& kernel_folder) {
   const std::string path = (kernel_folder / kSpec).string();
   try {
     std::map<std::string, std::string> sources = made.files;
     sources.erase(kSpec);
     for (const auto& [name, data] : made.kernel.data) sources.emplace(name, spec::to_text(data.file));
-    static_cast<void>(spec::KernelTemplate::parse(made.files.at(kSpec), sources, path));
+    return spec::KernelTemplate::parse(made.files.at(kSpec), sources, path);
   } catch (const SpecError& error) {
     if (error.file() != path) throw;
     const std::string what = error.what();
@@ -120,7 +121,8 @@ ImportedTemplate import_t1(const ImportRequest& request) {
   }
   made.files[kSpec] = template_json(made.kernel, sources);
   check_data_names(made);
-  check(made, source.parent_path());
+  const auto written = read_back(made, source.parent_path());
+  if (choose_default(made.kernel, written)) made.files[kSpec] = template_json(made.kernel, sources);
   drop_own_headers(made.files);
   return made;
 }

@@ -93,6 +93,7 @@ struct ImportedKernel {
   std::string kernel_file;  ///< as the file names it
   spec::SourcePosition kernel_file_position;
   std::vector<spec::Parameter> parameters;
+  std::vector<std::string> without_default = {};  ///< parameters for which the file states no default: the first value is it
   std::vector<std::string> constraints;
   std::vector<ImportedSize> sizes;
   std::vector<std::pair<std::string, std::string>> lets;

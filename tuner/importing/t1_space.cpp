@@ -41,20 +41,18 @@ void check_name(const std::string& name, const spec::SourcePosition& position) {
 void T1Reader::read_parameters(const JsonNode& space) {
   const JsonNode& list =
       required_member(space, "TuningParameters", "\"ConfigurationSpace\"", "list what may be tuned: [{\"Name\": ..., \"Values\": [...]}]");
-  std::size_t without_default = 0;
   for (const JsonNode& item : list.array("\"TuningParameters\"")) {
     spec::Parameter parameter = read_parameter(item);
     if (this->parameter(parameter.name) != nullptr)
       spec::fail(item.position, fmt::format("the parameter '{}' is given twice; remove or rename one of them", parameter.name));
     if (names_.parameters.size() == spec::kMostNames)
       spec::fail(item.position, fmt::format("there are more than {} parameters", spec::kMostNames));
-    if (member_of(item, {"Default"}) == nullptr) ++without_default;
     names_.parameters.push_back(std::move(parameter));
   }
   if (names_.parameters.empty()) spec::fail(list.position, "\"TuningParameters\" is empty; nothing could be tuned");
   note(Note::Kind::Taken, "\"TuningParameters\"", counted(names_.parameters.size(), "parameter") + ", as macros of their own names");
-  if (without_default > 0)
-    note(Note::Kind::Decide, "\"Default\"", counted(without_default, "parameter") + " without one: the first value is the default");
+  if (const std::size_t without = kernel_.without_default.size(); without > 0)
+    note(Note::Kind::Decide, "\"Default\"", counted(without, "parameter") + " without one: the first value is the default");
 }
 
 spec::Parameter T1Reader::read_parameter(const JsonNode& node) {
@@ -69,7 +67,10 @@ spec::Parameter T1Reader::read_parameter(const JsonNode& node) {
   const JsonNode& values = required_member(node, "Values", fmt::format("the parameter '{}'", parameter.name),
                                            "list the values to try, e.g. [16, 32] or \"range(1, 9)\"");
   parameter.values = read_values(values, parameter.name, type);
-  if (const JsonNode* const standard = member_of(node, {"Default"})) read_default(parameter, *standard);
+  if (const JsonNode* const standard = member_of(node, {"Default"}))
+    read_default(parameter, *standard);
+  else
+    kernel_.without_default.push_back(parameter.name);
   return parameter;
 }
 

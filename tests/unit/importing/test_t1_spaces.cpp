@@ -146,4 +146,30 @@ TEST_CASE_FIXTURE(T1Folder, "the spaces of GEMM and convolution that are publish
   CHECK(space_size(import(convolution)) == 6768);
 }
 
+TEST_CASE_FIXTURE(Dialects, "without a default it is the first values that satisfy the conditions and that a device can launch") {
+  const auto default_of = [](const ImportedTemplate& made) {
+    const auto kernel = parsed(made);
+    return spec::to_text(kernel, spec::default_configuration(kernel));
+  };
+  const std::string file = replaced(attune::test::kSchemaT1, R"(, "Default": 64)", "");
+  CHECK(default_of(import(file)) == R"({"bx":32,"tile":1})");
+  CHECK(has_note(import(file), Note::Kind::Decide, "\"Default\"", "2 parameters without one: the first value is the default"));
+
+  const auto forbidden = import(replaced(file, "\"[32, 64, 128]\"", "\"[512, 64, 128]\""));
+  CHECK(default_of(forbidden) == R"({"bx":64,"tile":1})");
+  CHECK(has_note(forbidden, Note::Kind::Decide, "\"Default\"",
+                 "2 parameters without one: the first values violate \"bx * tile <= 256\"; the default has bx=64 instead"));
+
+  const std::string shared = R"("LocalSize": {"X": "bx"}, "SharedMemory": "bx * 4096",)";
+  const auto large = import(replaced(replaced(file, "\"[32, 64, 128]\"", "\"[128, 64, 32]\""), R"("LocalSize": {"X": "bx"},)", shared));
+  CHECK(default_of(large) == R"({"bx":32,"tile":1})");
+  CHECK(has_note(large, Note::Kind::Decide, "\"Default\"", "cannot be launched: 524288 bytes of shared memory exceed the device's limit"));
+
+  // Neither parameter alone makes it smaller than 4096 threads in a block, and a stated default stays.
+  const std::string both = replaced(replaced(file, "\"[32, 64, 128]\"", "\"[2048, 32]\""), "[1, 2, 4]", "[16, 8]");
+  CHECK(default_of(import(replaced(both, "bx * tile <= 256", "bx * tile <= 300 and tile < 10"))) == R"({"bx":32,"tile":8})");
+  CHECK(default_of(import(replaced(attune::test::kSchemaT1, R"("Values": "[32, 64, 128]", "Default": 64)",
+                                   R"("Values": "[512, 64, 128]", "Default": 512)"))) == R"({"bx":512,"tile":1})");
+}
+
 }  // namespace test_t1_spaces
