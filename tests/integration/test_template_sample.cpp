@@ -70,6 +70,14 @@ TEST_CASE_FIXTURE(Sampling, "without these options the check says nothing of a s
   CHECK_FALSE(mentions(check({}).out, "exceed limits"));
 }
 
+TEST_CASE_FIXTURE(Sampling,
+                  "the share of the space that is to be tried is told where some of it makes the same launches, not where none does") {
+  const std::string share = " % of the space is to be tried: the rest makes the same launches of code with the same macros";
+  CHECK_FALSE(mentions(check({"--sample", "1"}).out, "of the space is to be tried"));
+  change("template.json", small_template_json(), R"("shared": "16 * waves")", R"("shared": "16")");
+  CHECK(mentions(check({"--sample", "1"}).out, share));  // a small grid needs no second wave
+}
+
 TEST_CASE_FIXTURE(Sampling, "the same seed draws the same configurations, another draws others, none twice") {
   const auto drawn = [&](const std::string& seed) {
     std::vector<std::string> texts;

@@ -13,7 +13,7 @@
 namespace attune::importing {
 namespace {
 
-constexpr int kMostDrawn = 4096;  // a fraction of a second
+constexpr int kMostTried = 4096;  // in either way: a fraction of a second
 
 /// The message without the place in a template.json that is not written yet.
 std::string without_place(const SpecError& error) {
@@ -48,15 +48,16 @@ class DefaultSearch {
 
   /// One that differs in one parameter where there is one, else one at random.
   [[nodiscard]] std::optional<spec::Configuration> other_than(const spec::Configuration& first) const {
+    int tried = 0;
     for (const std::size_t parameter : free_) {
       spec::Configuration one = first;
-      for (std::size_t value = 0; value < made_.parameters[parameter].values.size(); ++value) {
+      for (std::size_t value = 0; tried < kMostTried && value < made_.parameters[parameter].values.size(); ++value, ++tried) {
         one.index[parameter] = static_cast<std::uint16_t>(value);
         if (!fault(one)) return one;
       }
     }
     std::mt19937_64 random(1);
-    for (int i = 0; i < kMostDrawn; ++i) {
+    for (int i = 0; i < kMostTried; ++i) {
       spec::Configuration one = first;
       for (const std::size_t parameter : free_)
         one.index[parameter] = static_cast<std::uint16_t>(random() % made_.parameters[parameter].values.size());
