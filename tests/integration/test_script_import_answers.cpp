@@ -121,4 +121,52 @@ TEST_CASE_FIXTURE(Answered, "an answer whose data are larger than asked for is l
   CHECK_FALSE(std::filesystem::exists(folder / "out/answer"));
 }
 
+TEST_CASE_FIXTURE(Answered,
+                  "an answer that run_kernel should give is none: a line names the kernel, and results are compared with nothing") {
+  if (!has_numpy()) return;
+  std::string script = replaced(kScript, "right = (a + b + offsets).astype(numpy.float32)",
+                                R"(given = [c, a, b, offsets, numpy.int32(n)]
+right = kernel_tuner.run_kernel("add", source, n, given, {"block_size_x": 64})[0][:])");
+  for (const std::string answer : {"right", "numpy.array(right)"}) {
+    CAPTURE(answer);
+    std::filesystem::remove_all(folder / "out");
+    const auto imported = import(replaced(script, "answer=[right,", "answer=[" + answer + ","));
+    CAPTURE(imported.out + imported.err);
+    REQUIRE(imported.exit_code == 0);
+    const std::size_t line = imported.out.find("left out: the expected result of 'c': it");
+    REQUIRE(line != std::string::npos);
+    CHECK(imported.out.find(R"(run_kernel of "add")", line) != std::string::npos);
+    CHECK(imported.out.find("which is not run here; give the template a reference that launches it", line) != std::string::npos);
+    CHECK(imported.out.find("to decide: \"reference\": it is \"none\"") != std::string::npos);
+    CHECK(says(R"("reference": "none")"));
+    CHECK_FALSE(std::filesystem::exists(folder / "out/answer"));
+    CHECK(attune({"template", "check", (folder / "out").string()}).exit_code == 0);
+  }
+}
+
+TEST_CASE_FIXTURE(Answered, "the reference that a note says in place of run_kernel is one that the template takes") {
+  if (!has_numpy()) return;
+  const std::string plain = R"(extern "C" __global__ void plain(float* c, const float* a, const float* b, const int* offsets, int n) {
+  const int i = blockIdx.x * block_size_x + threadIdx.x;
+  if (i < n) c[i] = a[i] + b[i] + offsets[i];
+}
+""")";
+  std::string script = replaced(kScript, "\"\"\"\nn = 1000", plain + "\nn = 1000");
+  script = replaced(script, "right = (a + b + offsets).astype(numpy.float32)",
+                    R"(given = [c, a, b, offsets, numpy.int32(n)]
+right = kernel_tuner.run_kernel("plain", source, n, given, {"block_size_x": 128})[0])");
+  const auto imported = import(script);
+  CAPTURE(imported.out + imported.err);
+  REQUIRE(imported.exit_code == 0);
+  const std::string launched =
+      R"json({"launches": [{"kernel": "plain", "grid": ["ceil_div(1000, block_size_x)"], "block": ["block_size_x"], )json"
+      R"json("args": ["c", "a", "b", "offsets", "n"]}]})json";
+  REQUIRE(imported.out.find(launched) != std::string::npos);
+  write("out/template.json", replaced(read("out/template.json"), R"("reference": "none")", R"("reference": )" + launched));
+  const auto checked = attune({"template", "check", (folder / "out").string(), "--sample", "2"});
+  CAPTURE(checked.out + checked.err);
+  CHECK(checked.exit_code == 0);
+  CHECK(checked.out.find("of 2 configurations 2 fit") != std::string::npos);
+}
+
 }  // namespace test_script_import_answers

@@ -188,7 +188,7 @@ def main(words):
     builtins.open = io.open = Writes(folder)
     error = run(script, script_words)
     calls = [call.told() for call in capture.SESSION.calls]
-    return report({"script": str(script), "folder": str(folder), "calls": calls, "runs": capture.SESSION.runs, "error": error, "exit_code": exit_code(calls, error)},
+    return report({"script": str(script), "folder": str(folder), "calls": calls, "runs": len(capture.SESSION.runs), "error": error, "exit_code": exit_code(calls, error)},
                   given.json, output)
 
 

@@ -84,6 +84,8 @@ void T1Reader::find_answer(const JsonNode& node, std::map<std::string, FoundData
   const auto& argument = kernel_.arguments[static_cast<std::size_t>(place)];
   const std::string about = fmt::format("the expected result of '{}'", argument_names_[static_cast<std::size_t>(place)]);
   if (!is_output(argument)) return note(Note::Kind::LeftOut, about, "the kernel does not write it");
+  if (const JsonNode* const why = member_of(node, {"NotComputed"}))
+    return note(Note::Kind::LeftOut, about, why->string("why there is no result"));
   const JsonNode* const file = member_of(node, {"File"});
   if (file == nullptr) {
     const bool is_number = member_of(node, {"Value"}) != nullptr;

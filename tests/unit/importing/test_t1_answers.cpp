@@ -119,6 +119,8 @@ TEST_CASE_FIXTURE(Answers, "expected results that cannot be an output's are told
        "holds 4096 elements of f64, and the argument is 4096 elements of f32"},
       {R"({"Argument": 1, "Name": "out", "Fill": "random"})", "its contents are in no file; a larger --largest-array keeps them"},
       {R"({"Argument": 1, "Name": "out", "Value": 3})", "it is one number, and the argument an array"},
+      {R"({"Argument": 1, "Name": "out", "NotComputed": "run_kernel of \"plain\" is not run here"})",
+       R"(run_kernel of "plain" is not run here)"},
       {R"({"Argument": 0, "Name": "in", "File": "args/0.npy"})", "the kernel does not write it"},
       {R"({"Argument": 2, "Name": "factor", "Value": 2.5})", "the kernel does not write it"}};
   for (const auto& [answer, why] : wrong) {

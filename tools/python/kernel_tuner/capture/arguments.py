@@ -121,8 +121,8 @@ def access(declared, answered, any_answers):
     return "ReadWrite"
 
 
-def of_arguments(arguments, answer, declared, prefix, contents, notes, first_configuration):
-    """T1's Arguments, and reasons why they cannot be arguments of a template."""
+def of_arguments(arguments, answer, declared, prefix, contents, notes, first_configuration, checked):
+    """T1's Arguments, and reasons why they cannot be arguments of a template. `checked`: as of_array has it."""
     if declared is not None and len(declared) != len(arguments):
         notes.append(f"the kernel has {len(declared)} parameters and is given {len(arguments)} arguments; they are named by their number")
         declared = None
@@ -134,7 +134,7 @@ def of_arguments(arguments, answer, declared, prefix, contents, notes, first_con
             problems.append(f"{name}: a {type(value).__name__}, whose contents depend on the configuration")
             value = value.select_for_configuration(dict(first_configuration))
         if is_array(value):
-            one = of_array(value, name, f"{prefix}{index}.npy", contents, notes, has_answer(answer))
+            one = of_array(value, name, f"{prefix}{index}.npy", contents, notes, checked)
             one["AccessType"] = access(text, index < len(listed) and listed[index] is not None, has_answer(answer))
             one["Const"] = "const" in text.split("*")[0].split()
             told.append(one)
@@ -146,7 +146,7 @@ def of_arguments(arguments, answer, declared, prefix, contents, notes, first_con
     return told, problems
 
 
-def of_symbols(symbols, answer, prefix, contents, notes):
+def of_symbols(symbols, prefix, contents, notes, checked):
     told = []
     for name, value in (symbols or {}).items():
         array = value if is_array(value) else None
@@ -155,7 +155,7 @@ def of_symbols(symbols, answer, prefix, contents, notes):
         if array is None:
             notes.append(f"constant memory {name}: a {type(value).__name__}, not taken")
             continue
-        one = of_array(array, name, f"{prefix}{Path(name).name}.npy", contents, notes, has_answer(answer))
+        one = of_array(array, name, f"{prefix}{Path(name).name}.npy", contents, notes, checked)
         one.update(MemoryType="Symbol", MemType="Constant", AccessType="ReadOnly")
         told.append(one)
     return told
@@ -181,8 +181,8 @@ def of_type(array, argument, name, notes):
     return array
 
 
-def of_answer(answer, arguments, declared_names, prefix, contents, notes):
-    """What the results are checked against: an entry for each argument that has one."""
+def of_answer(answer, arguments, declared_names, prefix, contents, notes, uncomputed):
+    """What the results are checked against: an entry for each argument that has one. `uncomputed`: why answers are none, by their places."""
     told = []
     if answer is not None and not isinstance(answer, (list, tuple)):
         notes.append(f"answer: a {type(answer).__name__}, not taken; Kernel Tuner asks for a list")
@@ -192,6 +192,8 @@ def of_answer(answer, arguments, declared_names, prefix, contents, notes):
         name = declared_names[index] if index < len(declared_names) else f"argument_{index}"
         if hasattr(value, "select_for_configuration"):
             notes.append(f"answer of {name}: a {type(value).__name__}, not taken")
+        elif index in uncomputed:
+            told.append({"Argument": index, "Name": name, "NotComputed": uncomputed[index]})
         elif is_array(value):
             argument = arguments[index] if index < len(arguments) else value
             array = of_type(laid_like(host_array(value), argument), argument, name, notes)

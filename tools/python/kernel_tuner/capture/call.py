@@ -8,7 +8,7 @@ from pathlib import Path
 
 from . import NotTaken
 from . import arguments as argument_parts
-from . import conditions, sources
+from . import conditions, runs, sources
 from .space import Space
 from .values import plain
 
@@ -22,7 +22,7 @@ class Session:
     """What all calls of a script share: the folder, the names used in it, and what was caught."""
 
     def __init__(self):
-        self.calls, self.runs, self.folder, self.contents, self.files, self.stems = [], 0, None, None, {}, set()
+        self.calls, self.runs, self.folder, self.contents, self.files, self.stems = [], [], None, None, {}, set()
 
     def open(self):
         if self.folder is None:
@@ -221,6 +221,26 @@ def options_of(given, call):
     return options, folders
 
 
+def taken_arguments(session, call, source, arguments, cmem_args, answer, prefix, space, first):
+    """T1's Arguments, and the answers for them."""
+    uncomputed = runs.not_computed(answer, session.runs)
+    checked = argument_parts.has_answer(answer) and any(one is not None and place not in uncomputed for place, one in enumerate(answer))
+    declared = sources.signature(source.text, call.kernel_name)
+    told, problems = argument_parts.of_arguments(arguments, answer, declared, f"args/{prefix}", session.contents, call.notes, first, checked)
+    call.problems += problems
+    told += argument_parts.of_symbols(cmem_args, f"args/{prefix}", session.contents, call.notes, checked)
+    names = [one["Name"] for one in told]
+    for name, value in zip(names, arguments):
+        run = runs.marked_by(value, session.runs)
+        if run is not None:
+            call.notes.append(f'{name}: it comes from run_kernel of "{run.kernel_name}", which is not run here; its contents are made of what went into that')
+    for place, (run, why) in uncomputed.items():
+        name = names[place] if place < len(names) else f"argument_{place}"
+        call.notes.append(f"answer of {name}: {why}; {run.how(source, space, names, arguments)}")
+    reasons = {place: why for place, (_, why) in uncomputed.items()}
+    return told, argument_parts.of_answer(answer, arguments, names, f"answer/{prefix}", session.contents, call.notes, reasons)
+
+
 def take(kernel_name, kernel_source, size, arguments, tune_params, grid=(None, None, None), restrictions=None, answer=None, atol=1e-6, verify=None, lang=None,
          smem_args=None, cmem_args=None, texmem_args=None, compiler_options=None, defines=None, block_size_names=None):
     """Writes the T1 file of a call; returns the call, the space and the first valid configuration."""
@@ -242,10 +262,7 @@ def take(kernel_name, kernel_source, size, arguments, tune_params, grid=(None, N
     options, folders = options_of(compiler_options, call)
     file = keep_source(session, source, folders, call)
     prefix = "" if not session.calls else f"{stem}-"
-    told, problems = argument_parts.of_arguments(list(arguments), answer, sources.signature(source.text, kernel_name), f"args/{prefix}", session.contents, call.notes, first)
-    call.problems += problems
-    told += argument_parts.of_symbols(cmem_args, answer, f"args/{prefix}", session.contents, call.notes)
-    answers = argument_parts.of_answer(answer, list(arguments), [one["Name"] for one in told], f"answer/{prefix}", session.contents, call.notes)
+    told, answers = taken_arguments(session, call, source, list(arguments), cmem_args, answer, prefix, space, first)
     if texmem_args:
         call.problems.append(f"texture memory ({', '.join(texmem_args)}) is not taken")
     if verify is not None:
