@@ -63,7 +63,9 @@ void bind_unnamed(ImportedKernel& kernel, const std::map<std::string, std::strin
     const std::string about = fmt::format("the parameter '{}'", parameter.name);
     if (!depends_on(kernel, parameter.name)) {
       kernel.notes.push_back(
-          {Note::Kind::Decide, about, "no source names it, and nothing of the launch depends on it: its values are all the same kernel"});
+          {Note::Kind::Decide, about,
+           "no source names it, and nothing of the launch depends on it: its values make the same kernel, and are measured apart all the "
+           "same; take it out, or give it \"bind\": \"launch\", which makes one of them"});
     } else if (!std::holds_alternative<std::string>(parameter.values.front())) {
       parameter.binding = spec::Binding::Launch;
       kernel.notes.push_back(

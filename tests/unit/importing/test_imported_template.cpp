@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/unit/importing/import_fixture.hpp"
+#include "tuner/space/launch_classes.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
 namespace test_imported_template {
@@ -21,6 +22,14 @@ Geometry geometry(const spec::KernelTemplate& kernel, const std::string& configu
                                   spec::DeviceInfo::of_architecture("sm_90"));
   const auto& launch = *spec::launches_of(plan).front();
   return {{launch.grid[0], launch.grid[1], launch.grid[2]}, {launch.block[0], launch.block[1], launch.block[2]}};
+}
+
+/// How many of its configurations are measured by themselves.
+std::uint64_t different_launches(const spec::KernelTemplate& kernel) {
+  const auto problem = problem_of(kernel);
+  const auto device = spec::DeviceInfo::of_architecture("sm_90");
+  const auto space = space::SearchSpace::build(kernel, problem, device);
+  return space::LaunchClasses(kernel, problem, device, space).count();
 }
 
 const spec::BufferSpec& buffer(const spec::KernelTemplate& kernel, const std::string& name) {
@@ -146,9 +155,14 @@ TEST_CASE_FIXTURE(Dialects, "a parameter that no source names is of the launch w
   CHECK(kernel.parameters[0].binding == spec::Binding::Launch);
   CHECK(kernel.parameters[1].binding == spec::Binding::Source);
   CHECK(has_note(made, Note::Kind::Changed, "the parameter 'threads'", "of the launch alone"));
-  CHECK(has_note(made, Note::Kind::Decide, "the parameter 'idle'", "its values are all the same kernel"));
+  CHECK(has_note(made, Note::Kind::Decide, "the parameter 'idle'", "its values make the same kernel, and are measured apart all the same"));
   CHECK(has_note(made, Note::Kind::LeftOut, "\"W\"", "\"LocalSize\" says there"));
   CHECK(space_size(made) == 4);
+  CHECK(different_launches(kernel) == 4);
+  auto remedied = made;
+  std::string& text = remedied.files.at("template.json");
+  text = replaced(text, R"("idle": {"values": [1, 2], "default": 1})", R"("idle": {"values": [1, 2], "default": 1, "bind": "launch"})");
+  CHECK(different_launches(parsed(remedied)) == 2);
 }
 
 TEST_CASE_FIXTURE(Dialects, "a parameter that only what stands before the source names stays a macro") {
