@@ -53,7 +53,7 @@ struct ImportedArgument {
   std::string type_axis = {};             ///< the type axis that the type is; empty: it is always `type`
   std::string count = "1";                ///< elements; of DynamicShared bytes
   std::string value;                      ///< Scalar: a number or an expression; Computed: an expression
-  spec::Fill fill = spec::Fill::Uniform;  ///< Uniform, Zeros, Ones or Constant
+  spec::Fill fill = spec::Fill::Uniform;  ///< Uniform, Zeros, Ones, Index or Constant
   std::string fill_value = {};            ///< Constant: the number
   std::string fill_file = {};             ///< the file of the template's folder that fills it instead; empty: none
   bool constant_memory = false;           ///< the __constant__ variable of this name, which is no argument

@@ -8,6 +8,7 @@
 #include "tuner/importing/element_layout.hpp"
 #include "tuner/importing/source_files.hpp"
 #include "tuner/importing/t1_reader.hpp"
+#include "tuner/spec/element.hpp"
 #include "tuner/spec/includes.hpp"
 #include "tuner/spec/scalar_bits.hpp"
 
@@ -23,6 +24,12 @@ std::optional<spec::Value> given_number(const JsonNode* node) {
   if (!node->is_string()) return node->scalar;
   const auto number = base::try_parse_json(node->string("a number"));
   return number.is_number() ? std::optional<spec::Value>(number.get<double>()) : std::nullopt;
+}
+
+/// KTT's expression for the place of each element.
+bool is_index(const std::string& text) {
+  const std::size_t begin = text.find_first_not_of(' ');
+  return begin != std::string::npos && text.substr(begin, text.find_last_not_of(' ') - begin + 1) == "i";
 }
 
 std::string text_of(const JsonNode* node) { return node != nullptr && node->is_string() ? node->string("a text") : ""; }
@@ -93,9 +100,27 @@ void T1Reader::fill_from_source(const JsonNode& node, ImportedArgument& argument
     const FoundData found = source.empty() ? FoundData{} : find_data(source, argument);
     if (found.data) return fill_with(found, argument, what);
     why = source.empty() ? "its contents are in no file" : found.why_not;
+  } else if (word == "Generator" && is_index(source)) {
+    why = why_no_index(node, argument);
+    if (why.empty()) {
+      argument.fill = spec::Fill::Index;
+      return note(Note::Kind::Taken, what, "filled with 0, 1, 2, ...");
+    }
   }
   note(Note::Kind::LeftOut, what, why + ": random numbers stand there");
   argument.remark = fmt::format("the file fills it from {}{}; kernels whose time or work depends on the data need others", word, named);
+}
+
+std::string T1Reader::why_no_index(const JsonNode& node, const ImportedArgument& argument) const {
+  const JsonNode* const bytes = member_of(node, {"TypeSize"});
+  const JsonNode& type = required_member(node, "Type", "an argument", "give its element type, e.g. \"float\"");
+  const auto layout = element_layout(type.string("its type"),
+                                     bytes == nullptr ? std::nullopt : std::optional(bytes->integer("\"TypeSize\"")), type.position);
+  if (layout.lanes > 1) return fmt::format("its elements are {}, and 0, 1, 2, ... are single numbers", type.string("its type"));
+  const std::int64_t elements = integer_of(argument.count, root_.position, sizes()), highest = spec::highest_exact_whole(argument.type);
+  if (elements - 1 <= highest) return "";
+  return fmt::format("{} has every whole number up to {} alone, and 0, 1, 2, ... go up to {}", spec::name(argument.type), highest,
+                     elements - 1);
 }
 
 void T1Reader::read_fill(const JsonNode& node, ImportedArgument& argument) {

@@ -74,6 +74,8 @@ class T1Reader {
   void fill_with_number(const spec::JsonNode& node, ImportedArgument& argument);
   /// `word`: "BinaryRaw", or one of those that no template has.
   void fill_from_source(const spec::JsonNode& node, ImportedArgument& argument, const std::string& word);
+  /// Why the argument cannot be filled with the places of its elements; empty: it can.
+  [[nodiscard]] std::string why_no_index(const spec::JsonNode& node, const ImportedArgument& argument) const;
   /// Looks at a file beside this one that is to be the argument's elements.
   [[nodiscard]] FoundData find_data(const std::string& source, const ImportedArgument& argument) const;
   /// Requires: `found` has data.

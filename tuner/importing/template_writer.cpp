@@ -59,6 +59,7 @@ std::string type_name(const ImportedArgument& argument) {
 std::string fill_json(const ImportedArgument& argument) {
   if (!argument.fill_file.empty()) return fmt::format("{{\"file\": {}}}", quoted(argument.fill_file));
   if (argument.fill == spec::Fill::Constant) return fmt::format("{{\"value\": {}}}", argument.fill_value);
+  if (argument.fill == spec::Fill::Index) return "\"index\"";
   return argument.fill == spec::Fill::Zeros ? "\"zeros\"" : argument.fill == spec::Fill::Ones ? "\"ones\"" : "";
 }
 

@@ -77,6 +77,24 @@ TEST_CASE_FIXTURE(Filled, "a number that the type does not hold is told as left 
   leaves_out(filled(R"("FillType": "Constant")"), "its \"FillValue\" is no number");
 }
 
+TEST_CASE_FIXTURE(Filled, "a generator of the elements' places is the fill of that, and other generators are left out") {
+  for (const char* const source : {"i", " i "}) {
+    const auto made = filled(std::string(R"("FillType": "Generator", "DataSource": ")") + source + '"');
+    CHECK(contains(made.files.at("template.json"), R"("fill": "index")"));
+    CHECK(has_note(made, Note::Kind::Taken, "the argument 'in'", "filled with 0, 1, 2, ..."));
+    CHECK(in_of(parsed(made)).fill == spec::Fill::Index);
+  }
+  CHECK(in_of(parsed(filled(R"("FillType": "Generator", "DataSource": "i")", "int16"))).fill == spec::Fill::Index);
+  leaves_out(filled(R"("FillType": "Generator", "DataSource": "i + 1")"),
+             "attune takes no data from \"Generator\" (\"i + 1\"): random numbers");
+  leaves_out(filled(R"("FillType": "Generator", "DataSource": "ii")"), "attune takes no data from \"Generator\" (\"ii\")");
+  leaves_out(filled(R"("FillType": "Generator")"), "attune takes no data from \"Generator\": random numbers");
+  leaves_out(filled(R"("FillType": "Generator", "DataSource": "i")", "half"),
+             "f16 has every whole number up to 2048 alone, and 0, 1, 2, ... go up to 4095: random numbers");
+  leaves_out(filled(R"("FillType": "Generator", "DataSource": "i")", "float4"),
+             "its elements are float4, and 0, 1, 2, ... are single numbers");
+}
+
 TEST_CASE_FIXTURE(Filled, "an array in a file of numpy's beside the T1 file fills its argument") {
   write("data/in.npy", npy_of<float>("<f4", "(64, 64)", numbers()));
   const auto made = from("data/in.npy");
