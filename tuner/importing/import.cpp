@@ -9,6 +9,7 @@
 #include "tuner/base/escape.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/importing/kernel_source.hpp"
+#include "tuner/importing/reference_fit.hpp"
 #include "tuner/importing/runnable_default.hpp"
 #include "tuner/importing/source_files.hpp"
 #include "tuner/importing/t1_reader.hpp"
@@ -114,6 +115,7 @@ ImportedTemplate import_t1(const ImportRequest& request) {
   made.files = read_sources(source);
   const std::string main = source.filename().string();
   fit_to_source(made.kernel, made.files.at(main));
+  fit_reference(made.kernel, made.files.at(main));
   bind_unnamed(made.kernel, made.files);
   std::vector<std::string> sources = {main};
   if (!made.kernel.before.empty()) {

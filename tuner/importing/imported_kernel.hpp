@@ -62,10 +62,20 @@ struct ImportedArgument {
   std::string remark;  ///< a comment of template.json
 };
 
+[[nodiscard]] inline bool is_written(const ImportedArgument& argument) {
+  return argument.role == ImportedArgument::Role::Output || argument.role == ImportedArgument::Role::Both;
+}
+
 /// Whether it stands in the kernel's list.
 [[nodiscard]] inline bool is_passed(const ImportedArgument& argument) {
   return argument.role != ImportedArgument::Role::DynamicShared && !argument.constant_memory;
 }
+
+/// How far off an output may be, in the words of template.json.
+struct ImportedTolerance {
+  double relative = 0, absolute = 0;
+  [[nodiscard]] bool operator==(const ImportedTolerance&) const = default;
+};
 
 /// What results are compared with: a launch of a plain kernel, or files.
 struct ImportedReference {
@@ -73,7 +83,10 @@ struct ImportedReference {
   std::vector<std::string> grid, block;
   std::vector<ImportedArgument> arguments;
   std::map<std::string, std::string> outputs = {};  ///< files of the template's folder that these outputs must be; empty: there are none
-  double relative = 0, absolute = 0;                ///< how far off `outputs` may be
+  std::map<std::string, ImportedTolerance> tolerances = {};  ///< by outputs; of others attune's own
+  // Of a kernel that a file names, until fit_reference has looked at the source.
+  std::vector<std::string> passes = {};      ///< arguments in its order; empty: those of the tuned kernel
+  std::vector<std::string> at_default = {};  ///< parameters that it may use, since it wants their defaults, which it is compiled with
 };
 
 /// An array that the template's folder gets beside its sources.

@@ -18,18 +18,6 @@ bool passes_number(const ImportedArgument& argument) {
   return argument.role == Role::Scalar || argument.role == Role::Size || argument.role == Role::Computed;
 }
 
-/// What the kernel says otherwise; empty: nothing.
-std::string difference(const ImportedArgument& listed, const KernelArgument& taken) {
-  const std::string written = fmt::format("'{}{} {}' (line {})", taken.type, taken.pointer ? "*" : "", taken.name, taken.position.line);
-  if (taken.pointer && passes_number(listed))
-    return fmt::format("the kernel takes memory here, {}, and the file gives it a number", written);
-  if (!taken.pointer && !passes_number(listed))
-    return fmt::format("the kernel takes a number here, {}, and the file gives it memory", written);
-  if (!spec::same_bits(listed.type, taken.layout.type))
-    return fmt::format("the kernel takes {} here, and the file's type is {}", written, spec::name(listed.type));
-  return "";
-}
-
 /// Random integers would lead out of the other array.
 void keep_indices_in_range(ImportedArgument& listed, const KernelUsage& usage, const std::string& name, std::vector<Note>& notes) {
   const auto use = usage.pointers.find(name);
@@ -43,6 +31,17 @@ void keep_indices_in_range(ImportedArgument& listed, const KernelUsage& usage, c
 }
 
 }  // namespace
+
+std::string signature_difference(const ImportedArgument& listed, const KernelArgument& taken) {
+  const std::string written = fmt::format("'{}{} {}' (line {})", taken.type, taken.pointer ? "*" : "", taken.name, taken.position.line);
+  if (taken.pointer && passes_number(listed))
+    return fmt::format("the kernel takes memory here, {}, and the file gives it a number", written);
+  if (!taken.pointer && !passes_number(listed))
+    return fmt::format("the kernel takes a number here, {}, and the file gives it memory", written);
+  if (!spec::same_bits(listed.type, taken.layout.type))
+    return fmt::format("the kernel takes {} here, and the file's type is {}", written, spec::name(listed.type));
+  return "";
+}
 
 void fit_to_signature(ImportedKernel& kernel, const SourceKernel& definition, const std::string& code) {
   const auto taken = plain_arguments(definition, code);
@@ -58,7 +57,7 @@ void fit_to_signature(ImportedKernel& kernel, const SourceKernel& definition, co
   const KernelUsage usage = kernel_usage(definition, known);
   for (std::size_t i = 0; i < taken.size(); ++i) {
     if (!taken[i]) continue;
-    const std::string text = difference(*listed[i], *taken[i]);
+    const std::string text = signature_difference(*listed[i], *taken[i]);
     if (!text.empty()) kernel.notes.push_back({Note::Kind::Decide, fmt::format("the argument '{}'", listed[i]->name), text});
     keep_indices_in_range(*listed[i], usage, taken[i]->name, kernel.notes);
   }

@@ -1,4 +1,4 @@
-// Of T1Reader: what results are compared with.
+// Of T1Reader: the expected results of a script.
 #include <fmt/format.h>
 
 #include "tuner/importing/t1_reader.hpp"
@@ -20,8 +20,6 @@ const JsonNode* answers_of(const JsonNode& import) {
   return given ? answer : nullptr;
 }
 
-bool is_output(const ImportedArgument& argument) { return argument.role == Role::Output || argument.role == Role::Both; }
-
 bool is_filled_at_random(const ImportedArgument& argument) {
   const bool filled = argument.role == Role::Input || argument.role == Role::Both;
   return filled && argument.fill == spec::Fill::Uniform && argument.fill_file.empty();
@@ -29,26 +27,10 @@ bool is_filled_at_random(const ImportedArgument& argument) {
 
 }  // namespace
 
-void T1Reader::read_reference() {
-  std::string found;
-  for (const JsonNode* const holder : {&root_, specification_}) {
-    for (const char* const key : {"ReferenceArguments", "ReferenceKernel", "verification", "Verification", "ValidationMethod",
-                                  "ValidationThreshold", "Tolerance", "Answer", "Atol"}) {
-      if (member_of(*holder, {key}) != nullptr) found += fmt::format("{}\"{}\"", found.empty() ? "" : ", ", key);
-    }
-  }
-  if (!found.empty())
-    note(Note::Kind::LeftOut, found,
-         "only the expected results of scripts are taken; \"reference\" may name files of them, or a plain kernel");
-  if (const JsonNode* const import = member_of(root_, {"Import"}); import != nullptr && answers_of(*import) != nullptr)
-    read_answers(*import);
-  if (!kernel_.reference.outputs.empty()) return;
-  note(
-      Note::Kind::Decide, "\"reference\"",
-      "it is \"none\": results are not compared, and winners are marked unverified, until somebody names a plain kernel (docs/template-format.md)");
-}
-
-void T1Reader::read_answers(const JsonNode& import) {
+void T1Reader::read_answers() {
+  const JsonNode* const block = member_of(root_, {"Import"});
+  if (block == nullptr || answers_of(*block) == nullptr) return;
+  const JsonNode& import = *block;
   const std::string about = "\"answer\"";
   std::map<std::string, FoundData> wanted;
   if (const JsonNode* const list = member_of(*answers_of(import), {"arguments"})) {
@@ -62,18 +44,22 @@ void T1Reader::read_answers(const JsonNode& import) {
                             "a larger --largest-array, or name a plain kernel",
                             missing));
   }
+  compare_with(wanted, fills);
+  const JsonNode* const absolute = member_of(import, {"atol"});
+  const ImportedTolerance tolerance{kRelative, absolute == nullptr ? kDefaultAbsolute : absolute->number("\"atol\"")};
+  for (const auto& [output, found] : wanted) kernel_.reference.tolerances[output] = tolerance;
+  note(Note::Kind::Taken, about,
+       fmt::format("{} compared with the script's expected results, off by {} relative and {} absolute at most",
+                   counted(wanted.size(), "output"), tolerance.relative, tolerance.absolute));
+}
+
+void T1Reader::compare_with(const std::map<std::string, FoundData>& wanted, const std::map<std::size_t, FoundData>& fills) {
   for (const auto& [place, found] : fills)
     fill_with(found, kernel_.arguments[place], fmt::format("the argument '{}'", argument_names_[place]));
   for (const auto& [output, found] : wanted) {
     kernel_.reference.outputs[output] = found.name;
     kernel_.data.insert_or_assign(found.name, *found.data);
   }
-  const JsonNode* const absolute = member_of(import, {"atol"});
-  kernel_.reference.relative = kRelative;
-  kernel_.reference.absolute = absolute == nullptr ? kDefaultAbsolute : absolute->number("\"atol\"");
-  note(Note::Kind::Taken, about,
-       fmt::format("{} compared with the script's expected results, off by {} relative and {} absolute at most",
-                   counted(wanted.size(), "output"), kRelative, kernel_.reference.absolute));
 }
 
 void T1Reader::find_answer(const JsonNode& node, std::map<std::string, FoundData>& wanted) {
@@ -83,7 +69,7 @@ void T1Reader::find_answer(const JsonNode& node, std::map<std::string, FoundData
     spec::fail(number.position, fmt::format("there is no argument {}; they are counted from 0", place));
   const auto& argument = kernel_.arguments[static_cast<std::size_t>(place)];
   const std::string about = fmt::format("the expected result of '{}'", argument_names_[static_cast<std::size_t>(place)]);
-  if (!is_output(argument)) return note(Note::Kind::LeftOut, about, "the kernel does not write it");
+  if (!is_written(argument)) return note(Note::Kind::LeftOut, about, "the kernel does not write it");
   if (const JsonNode* const why = member_of(node, {"NotComputed"}))
     return note(Note::Kind::LeftOut, about, why->string("why there is no result"));
   const JsonNode* const file = member_of(node, {"File"});

@@ -36,8 +36,7 @@ void T1Reader::read_arguments() {
   const JsonNode& list = arguments_node();
   for (const JsonNode& item : list.array("\"Arguments\"")) read_argument(item);
   const auto& all = kernel_.arguments;
-  const auto written = [](const ImportedArgument& one) { return one.role == Role::Output || one.role == Role::Both; };
-  if (std::none_of(all.begin(), all.end(), written)) {
+  if (std::none_of(all.begin(), all.end(), is_written)) {
     spec::fail(list.position,
                "no argument is written, so nothing could be checked; give the result \"AccessType\": \"WriteOnly\" or \"ReadWrite\"");
   }

@@ -21,6 +21,9 @@ namespace attune::importing {
 /// Source: https://github.com/odgaard/TuningSchema, version 1.0.0, and the files of those tuners.
 [[nodiscard]] ImportedKernel read_t1(const std::string& text, const std::string& path, const std::string& name);
 
+/// That nothing checks the results.
+[[nodiscard]] Note unverified_note();
+
 /// A file of data that the T1 file names.
 struct FoundData {
   std::string name;                  ///< its path in the T1 file's folder and in the template's
@@ -28,8 +31,8 @@ struct FoundData {
   std::string why_not = {};          ///< "there is no file 'a.npy' beside this one"
 };
 
-/// One instance reads one file; its parts are in t1_space.cpp, t1_geometry.cpp, t1_arguments.cpp, t1_fill.cpp, t1_answers.cpp and
-/// t1_rest.cpp.
+/// One instance reads one file; its parts are in t1_space.cpp, t1_geometry.cpp, t1_arguments.cpp, t1_fill.cpp, t1_reference.cpp,
+/// t1_answers.cpp and t1_rest.cpp.
 class T1Reader {
  public:
   explicit T1Reader(const spec::JsonNode& root) : root_(root) {}
@@ -81,9 +84,30 @@ class T1Reader {
   /// Requires: `found` has data.
   void fill_with(const FoundData& found, ImportedArgument& argument, const std::string& what);
 
-  // t1_answers.cpp
+  // t1_reference.cpp
   void read_reference();
-  void read_answers(const spec::JsonNode& import);
+  /// A member that stands beside the kernel or in the file itself; null: neither.
+  [[nodiscard]] const spec::JsonNode* of_reference(std::string_view key) const;
+  void read_expected();
+  /// Adds the file that an output must be and how far off it may be, or tells why there is none.
+  void find_expected(const spec::JsonNode& node, std::map<std::string, FoundData>& wanted,
+                     std::map<std::string, ImportedTolerance>& tolerances);
+  void read_reference_kernel();
+  /// Makes a kernel of the same file the reference, as far as the file tells; why it can be none, or empty.
+  [[nodiscard]] std::string take_reference_kernel(const spec::JsonNode& node);
+  [[nodiscard]] std::string take_reference_values(const spec::JsonNode& values);
+  [[nodiscard]] std::string take_reference_geometry(const spec::JsonNode& node);
+  /// A parameter in the expression whose default is not what the reference wants; empty: none.
+  [[nodiscard]] std::string tuned_in(const std::string& expression) const;
+  [[nodiscard]] std::string take_reference_arguments(const spec::JsonNode& names);
+  /// How KTT compares the output; none: bit by bit.
+  [[nodiscard]] std::optional<ImportedTolerance> read_tolerance(const spec::JsonNode& node, const ImportedArgument& output,
+                                                                const std::string& about);
+
+  // t1_answers.cpp
+  void read_answers();
+  /// Makes files the reference. Requires: all of them have data.
+  void compare_with(const std::map<std::string, FoundData>& wanted, const std::map<std::size_t, FoundData>& fills);
   /// Adds the file that an output must be, or tells why there is none.
   void find_answer(const spec::JsonNode& node, std::map<std::string, FoundData>& wanted);
   /// Adds the files of arguments that are filled with random numbers so far, by their places; names those that have none.

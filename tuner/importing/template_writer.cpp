@@ -105,17 +105,33 @@ std::string launch_json(const ImportedKernel& kernel) {
                      shared.empty() ? "" : fmt::format(" \"shared\": {},", expression_json(shared)), joined(passed_json(kernel.arguments)));
 }
 
-std::string reference_json(const ImportedReference& reference) {
+std::string tolerance_json(const ImportedTolerance& tolerance) {
+  return fmt::format("{{\"relative\": {}, \"absolute\": {}}}", tolerance.relative, tolerance.absolute);
+}
+
+/// One for all `compared` outputs where they have the same; empty: attune's own.
+std::string tolerances_json(const std::map<std::string, ImportedTolerance>& tolerances, std::size_t compared) {
+  if (tolerances.empty()) return "";
+  const auto& first = tolerances.begin()->second;
+  const bool same = std::all_of(tolerances.begin(), tolerances.end(), [&](const auto& one) { return one.second == first; });
+  if (same && tolerances.size() == compared) return fmt::format(",\n    \"tolerance\": {}", tolerance_json(first));
+  std::vector<std::string> all;
+  for (const auto& [name, tolerance] : tolerances) all.push_back(fmt::format("{}: {}", quoted(name), tolerance_json(tolerance)));
+  return fmt::format(",\n    \"tolerance\": {{{}}}", joined(all));
+}
+
+std::string reference_json(const ImportedKernel& kernel) {
+  const ImportedReference& reference = kernel.reference;
   if (!reference.outputs.empty()) {
     std::vector<std::string> outputs;
     for (const auto& [name, file] : reference.outputs) outputs.push_back(fmt::format("{}: {}", quoted(name), quoted(file)));
-    return fmt::format("{{\n    \"outputs\": {{{}}},\n    \"tolerance\": {{\"relative\": {}, \"absolute\": {}}}\n  }}", joined(outputs),
-                       reference.relative, reference.absolute);
+    return fmt::format("{{\n    \"outputs\": {{{}}}{}\n  }}", joined(outputs), tolerances_json(reference.tolerances, outputs.size()));
   }
   if (reference.kernel.empty()) return "\"none\"";
-  return fmt::format("{{\n    \"launches\": [{{\"kernel\": {}, \"grid\": {}, \"block\": {}, \"args\": [{}]}}]\n  }}",
+  const auto compared = static_cast<std::size_t>(std::count_if(kernel.arguments.begin(), kernel.arguments.end(), is_written));
+  return fmt::format("{{\n    \"launches\": [{{\"kernel\": {}, \"grid\": {}, \"block\": {}, \"args\": [{}]}}]{}\n  }}",
                      quoted(reference.kernel), dimensions_json(reference.grid), dimensions_json(reference.block),
-                     joined(passed_json(reference.arguments)));
+                     joined(passed_json(reference.arguments)), tolerances_json(reference.tolerances, compared));
 }
 
 /// Everything of one kind, one a line.
@@ -184,7 +200,7 @@ std::string template_json(const ImportedKernel& kernel, const std::vector<std::s
   text += fmt::format("  \"buffers\": {{{}}},\n", lines(parts.buffers));
   if (!parts.scalars.empty()) text += fmt::format("  \"scalars\": {{{}}},\n", lines(parts.scalars));
   text += fmt::format("  \"launches\": [\n    {}{}\n  ],\n", remark_of(kernel, "launch"), launch_json(kernel));
-  return text + fmt::format("  {}\"reference\": {}\n}}\n", remark_of(kernel, "reference", "  "), reference_json(kernel.reference));
+  return text + fmt::format("  {}\"reference\": {}\n}}\n", remark_of(kernel, "reference", "  "), reference_json(kernel));
 }
 
 }  // namespace attune::importing
