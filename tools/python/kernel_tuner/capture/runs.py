@@ -8,7 +8,7 @@ from . import sources
 from .arguments import access, host_array, is_array
 from .values import plain
 
-CHUNK = 1 << 20
+CHUNK, DEEPEST = 1 << 20, 64
 FRESH = {"empty_like", "full_like", "ones_like", "zeros_like"}  # they take the shape and no contents
 
 
@@ -152,11 +152,11 @@ class Run:
 
 def marked_by(value, runs):
     """The call of run_kernel whose mark an array has, or another that it is a view of; nothing where there is none."""
-    while value is not None:
+    for _ in range(DEEPEST if runs else 0):
         found = next((run for run in runs if getattr(value, "run", None) is run), None)
-        if found is not None:
-            return found
         value = getattr(value, "base", None)
+        if found is not None or value is None:
+            return found
     return None
 
 
