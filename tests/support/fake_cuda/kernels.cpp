@@ -22,7 +22,7 @@ Fault fault_from_name(const std::string& name) {
 
 HostKernel find_host_kernel(std::string_view name) {
   for (const auto* table : {&support_kernels(), &synthetic_kernels(), &scratch_kernels(), &packed_kernels(), &million_kernels(),
-                            &reduce_kernels(), &arg_reduce_kernels(), &row_kernels()}) {
+                            &reduce_kernels(), &arg_reduce_kernels(), &row_kernels(), &transpose_kernels()}) {
     for (const auto& kernel : *table) {
       if (kernel.name == name) return kernel.run;
     }

@@ -79,5 +79,6 @@ struct RegisteredKernel {
 [[nodiscard]] const std::vector<RegisteredKernel>& reduce_kernels();      ///< templates/reduce and reproducible_reduce, f32 sums only
 [[nodiscard]] const std::vector<RegisteredKernel>& arg_reduce_kernels();  ///< templates/argreduce, arg-max of f32 only; arg_scan
 [[nodiscard]] const std::vector<RegisteredKernel>& row_kernels();         ///< templates/segmented_reduce, f32 sums only; row_scan
+[[nodiscard]] const std::vector<RegisteredKernel>& transpose_kernels();   ///< templates/transpose, f32 only; transpose_scan
 
 }  // namespace attune::fake_cuda
