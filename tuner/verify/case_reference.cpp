@@ -150,7 +150,9 @@ AnswerMemory CaseReference::answer_memory(std::size_t data) const {
   AnswerMemory memory;
   for (const spec::RoleSpec& role : definition.outputs) {
     const std::size_t own = problem_.form_buffer(role.name);
-    if (problem_.template_buffers()[own] >= 0) memory.kept += expected_bytes(role, plan.buffers[own]);
+    if (problem_.template_buffers()[own] < 0) continue;
+    memory.kept += expected_bytes(role, plan.buffers[own]);
+    if (role.values) memory.scratch += Support::marks_bytes(plan.buffers[own].count);
   }
   for (const auto& buffer : plan.buffers) {
     if (!buffer.workspace || is_base(buffer.name)) continue;
@@ -195,22 +197,42 @@ Expectation CaseReference::expect(std::size_t data, const Addresses& addresses, 
     scratch.emplace_back(static_cast<std::size_t>(plan.buffers[i].bytes));
     all[i] = scratch.back().address();
   }
+  const std::vector<SaidValues> values = said_values(plan, all);
   const Call call(plan, *module_);
-  call.enqueue(all, support_->stream().get());
-  require_said(expectation);  // waits: the scratch goes
-  return expectation;
-}
-
-void CaseReference::require_said(const Expectation& expectation) const {
-  support_->begin_checks();
-  for (const WantedOutput& output : expectation.outputs)
-    if (output.wanted.intervals != 0) support_->check_said(reinterpret_cast<CUdeviceptr>(output.wanted.start), output.count);
-  if (const auto found = support_->findings()) {
+  const auto compute = [&](Pass pass) {
+    for (const SaidValues& output : values) support_->make_unsaid(output.values, pass);
+    call.enqueue(all, support_->stream().get());
+    return unsaid(expectation, values, pass);  // waits: the scratch goes
+  };
+  auto found = compute(Pass::First);
+  // A value of few bits may well be what its memory was before, which only another pass tells from one that was left.
+  if (found && !values.empty()) found = compute(Pass::Again);
+  if (found) {
     throw ReferenceError(
         fmt::format("{}: failed preparing the reference '{}': it does not say what is expected of {} elements, the first of "
                     "which is {}; mend its code, or the launches of \"expect\"",
                     problem_.definition().form.spec_path, problem_.definition().name, found->count(), found->first()));
   }
+  return expectation;
+}
+
+std::vector<CaseReference::SaidValues> CaseReference::said_values(const spec::LaunchPlan& plan, const Addresses& all) const {
+  std::vector<SaidValues> values;
+  for (const spec::RoleSpec& role : problem_.definition().outputs) {
+    const std::size_t own = problem_.form_buffer(role.name);
+    if (!role.values || problem_.template_buffers()[own] < 0) continue;
+    const auto& buffer = plan.buffers[own];
+    values.push_back({{all[own], buffer.count, buffer.type}, gpu::Buffer(Support::marks_bytes(buffer.count))});
+  }
+  return values;
+}
+
+std::optional<Finding> CaseReference::unsaid(const Expectation& expectation, const std::vector<SaidValues>& values, Pass pass) const {
+  support_->begin_checks();
+  for (const WantedOutput& output : expectation.outputs)
+    if (output.wanted.intervals != 0) support_->check_said(reinterpret_cast<CUdeviceptr>(output.wanted.start), output.count);
+  for (const SaidValues& output : values) support_->check_values_said(output.values, output.marks.address(), pass);
+  return support_->findings();
 }
 
 std::optional<Expectation> CaseReference::alteration(std::size_t data, const Addresses& addresses, const Elements& input,

@@ -59,7 +59,7 @@ class CaseReference {
   /// What stands around a buffer of the template; nothing: the extremes of its type.
   [[nodiscard]] std::optional<GuardValues> guards(std::size_t buffer, spec::ElementType type) const;
   /// What is expected for the data that is in the buffers now. Throws: ReferenceError (it does not say so of every element), LimitError.
-  /// `base`: the same of the data set that this one alters. Waits.
+  /// `base`: the same of the data set that this one alters. Waits. The launches may run twice.
   [[nodiscard]] Expectation expect(std::size_t data, const Addresses& addresses, const Expectation* base);
   /// The elements in which a data set differs from its base, which is in the buffers now, with its answers; an expectation that has nothing
   /// else, and nothing at all where the data set does not exist. Waits. Throws: ReferenceError (more elements than an Alteration holds, or
@@ -85,8 +85,14 @@ class CaseReference {
   ReferenceLaunch& bind_alter(std::size_t data);
   /// Addresses of the reference's buffers: those of the template's, what is expected, what is kept; scratch is 0.
   [[nodiscard]] Addresses reference_addresses(const Addresses& addresses, const Expectation* expectation) const;
-  /// Throws: ReferenceError (what is expected of some element was not written). Waits.
-  void require_said(const Expectation& expectation) const;
+  /// An output of which values are expected, and a mark for each that may not have been written.
+  struct SaidValues {
+    Elements values;
+    gpu::Buffer marks;
+  };
+  [[nodiscard]] std::vector<SaidValues> said_values(const spec::LaunchPlan& plan, const Addresses& all) const;
+  /// Of which elements what is expected was not written; after the first pass also values that are right. Waits.
+  [[nodiscard]] std::optional<Finding> unsaid(const Expectation& expectation, const std::vector<SaidValues>& values, Pass pass) const;
   void check_changes(const reference::Plant& plant, const Expectation& expectation) const;
   /// Throws: ReferenceError.
   [[noreturn]] void refuse(const spec::ReferenceKernel& kernel, const std::string& why) const;

@@ -70,6 +70,7 @@ Support::Support(const std::string& cubin, const spec::DeviceInfo& device, const
       magnitude_(module_.function("attune_magnitude")),
       read_plants_(module_.function("attune_read_plants")),
       check_said_(module_.function("attune_check_said")),
+      check_values_said_(module_.function("attune_check_values_said")),
       plant_(module_.function("attune_plant")),
       unplant_(module_.function("attune_unplant")),
       alter_(module_.function("attune_alter")),
@@ -173,6 +174,24 @@ void Support::check_said(CUdeviceptr expected, std::int64_t count) {
   CUdeviceptr slot = next_slot("");
   void* parameters[] = {&expected, &number, &slot};
   launch(check_said_, number, parameters);
+}
+
+void Support::make_unsaid(const Elements& values, Pass pass) {
+  const auto bytes = static_cast<std::size_t>(values.count) * static_cast<std::size_t>(spec::size_bytes(values.type));
+  set_bytes(values.start, bytes, static_cast<int>((pass == Pass::First ? reference::kUnsaid : reference::kUnsaidAgain) & 0xFF));
+}
+
+void Support::check_values_said(const Elements& values, CUdeviceptr marks, Pass pass) {
+  if (values.count <= 0) return;
+  CUdeviceptr start = values.start, slot = next_slot("");
+  auto count = static_cast<std::uint64_t>(values.count);
+  int type = static_cast<int>(values.type), again = pass == Pass::Again ? 1 : 0;
+  void* parameters[] = {&start, &count, &type, &marks, &again, &slot};
+  launch(check_values_said_, count / reference::kMarksPerWord + 1, parameters);
+}
+
+std::size_t Support::marks_bytes(std::int64_t count) {
+  return (static_cast<std::size_t>(count) + reference::kMarksPerWord - 1) / reference::kMarksPerWord * sizeof(reference::u32);
 }
 
 std::size_t Support::compare(const Elements& got, const Wanted& wanted, std::uint64_t may_be_off, const std::string& what) {

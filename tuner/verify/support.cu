@@ -73,6 +73,23 @@ extern "C" __global__ void attune_check_said(const Expected* expected, u64 count
   }
 }
 
+/// The same of values. A value may be as its memory was before, so they are computed twice: what is kUnsaid is marked, a bit for each element,
+/// and what is kUnsaidAgain after `again` and was marked has not been said.
+extern "C" __global__ void attune_check_values_said(const void* values, u64 count, int type, u32* marks, int again, Slot* slot) {
+  const u64 unsaid = (again ? kUnsaidAgain : kUnsaid) & all_bits(type);
+  for (u64 word = thread_index(); word * kMarksPerWord < count; word += thread_count()) {
+    const u64 first = word * kMarksPerWord, left = count - first;
+    const u32 before = again ? marks[word] : ~0u;
+    u32 found = 0;
+    for (u64 k = 0; k < kMarksPerWord && k < left; ++k) {
+      if ((before >> k & 1u) == 0 || load_bits(values, type, first + k) != unsaid) continue;
+      found |= 1u << k;
+      report(slot, first + k);
+    }
+    marks[word] = found;
+  }
+}
+
 /// The bits that are expected of element i, for a message.
 __device__ __forceinline__ void note(const void* got, int type, const Wanted& wanted, Slot* slot) {
   if (slot->count == 0) return;

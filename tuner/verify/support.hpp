@@ -17,6 +17,9 @@ namespace attune::verify {
 /// of the two, whatever the operation.
 enum class Guard { HighFirst, LowFirst };
 
+/// What values of a reference are computed over: two passes tell one that was not written from one that is as its memory was.
+enum class Pass { First, Again };
+
 /// Raw bits of the two elements that a guard zone alternates between, the one that Guard::HighFirst starts with first.
 using GuardValues = std::array<std::uint64_t, 2>;
 
@@ -68,6 +71,12 @@ class Support {
   void check_zero(const std::string& what, CUdeviceptr source, std::size_t bytes);
   /// Whether every one of `count` expectations was written since its memory was filled with kUnsaid.
   void check_said(CUdeviceptr expected, std::int64_t count);
+  /// Makes values what no kernel has said, before they are computed in a pass.
+  void make_unsaid(const Elements& values, Pass pass);
+  /// Which values the pass left as make_unsaid made them. A finding of the first may be right values; what the second finds was written in
+  /// neither. `marks`: marks_bytes, which the first pass writes and the second reads.
+  void check_values_said(const Elements& values, CUdeviceptr marks, Pass pass);
+  [[nodiscard]] static std::size_t marks_bytes(std::int64_t count);
   /// Returns the number of the check.
   std::size_t compare(const Elements& got, const reference::Wanted& wanted, std::uint64_t may_be_off = 0, const std::string& what = "");
   /// How many have begun. A pass over one data set is to begin fewer than are left behind kManyChecks.
@@ -108,8 +117,8 @@ class Support {
   const spec::DeviceInfo* device_;
   const gpu::Stream* stream_;
   gpu::Module module_;
-  gpu::Function fill_, guard_, check_guard_, check_zero_, compare_, note_, magnitude_, read_plants_, check_said_, plant_, unplant_, alter_,
-      read_;
+  gpu::Function fill_, guard_, check_guard_, check_zero_, compare_, note_, magnitude_, read_plants_, check_said_, check_values_said_,
+      plant_, unplant_, alter_, read_;
   gpu::Buffer evict_buffer_;
   gpu::Buffer results_;  ///< slots of checks, a sum, the sink of reads
   struct Check {

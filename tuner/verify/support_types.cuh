@@ -15,6 +15,8 @@ struct Region {
 constexpr int kMostRegions = 32;
 
 constexpr u64 kUnsaid = 0xFDFDFDFDFDFDFDFDull;  // what expectations are before they are computed: no interval has both ends there
+constexpr u64 kUnsaidAgain = ~kUnsaid;           // what values are before they are computed again: a value may be either, not both
+constexpr u64 kMarksPerWord = 32;
 
 /// As many zones as one launch takes; one row of blocks each.
 struct Regions {

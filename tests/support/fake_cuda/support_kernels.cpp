@@ -63,6 +63,7 @@ const std::vector<RegisteredKernel>& support_kernels() {
                                                         {"attune_check_guard", OnHost<attune_check_guard>::run},
                                                         {"attune_check_zero", OnHost<attune_check_zero>::run},
                                                         {"attune_check_said", OnHost<attune_check_said>::run},
+                                                        {"attune_check_values_said", OnHost<attune_check_values_said>::run},
                                                         {"attune_compare", OnHost<attune_compare>::run},
                                                         {"attune_note", OnHost<attune_note>::run},
                                                         {"attune_magnitude", OnHost<attune_magnitude>::run},
