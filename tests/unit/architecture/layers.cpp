@@ -16,7 +16,7 @@ constexpr int kMaximumLines = 350;
 bool starts_with(const std::string& text, const std::string& prefix) { return text.rfind(prefix, 0) == 0; }
 
 /// What each layer may include besides itself, tuner/base and attune/error.hpp: the arrows of docs/architecture.md. tools/ may include
-/// everything; templates/ is what device and host code share.
+/// everything; of templates/, templates/include is what device and host code share.
 const std::map<std::string, std::set<std::string>>& allowed() {
   static const std::map<std::string, std::set<std::string>> layers = {
       {"tuner/include", {}},
@@ -28,7 +28,7 @@ const std::map<std::string, std::set<std::string>>& allowed() {
       {"tuner/compile", {"tuner/spec"}},
       {"tuner/space", {"tuner/spec"}},
       {"tuner/measure", {"tuner/spec"}},
-      {"tuner/verify", {"tuner/gpu", "tuner/spec", "templates"}},
+      {"tuner/verify", {"tuner/gpu", "tuner/spec", "templates/include"}},
       {"tuner/worker", {"tuner/gpu", "tuner/measure", "tuner/spec", "tuner/verify"}},
       {"tuner/search", {"tuner/space"}},
       {"tuner/session/source", {"tuner/measure", "tuner/compile", "tuner/spec", "tuner/verify"}},
@@ -51,10 +51,10 @@ bool without_cuda(const std::string& layer) {
   return layers.count(layer) != 0 || starts_with(layer, "tuner/session/");
 }
 
-/// "tuner/spec" of "tuner/spec/value.hpp", "tuner/session/tune" of "tuner/session/tune/store.hpp", "db" of "db/records.hpp"; nothing for
-/// paths outside the tree.
+/// "tuner/spec" of "tuner/spec/value.hpp", "tuner/session/tune" of "tuner/session/tune/store.hpp", "db" of "db/records.hpp",
+/// "templates/include" of "templates/include/attune/bits.cuh" and "templates" of what else is there; nothing for paths outside the tree.
 std::optional<std::string> layer_of(const std::string& path) {
-  for (const std::string folder : {"db", "tools", "tests", "bench", "examples", "templates"}) {
+  for (const std::string folder : {"db", "tools", "tests", "bench", "examples", "templates/include", "templates"}) {
     if (starts_with(path, folder + "/")) return folder;
   }
   if (!starts_with(path, "tuner/")) return std::nullopt;

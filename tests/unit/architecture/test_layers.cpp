@@ -89,6 +89,30 @@ TEST_CASE("all may use the base and the errors, tools may use everything below")
   CHECK_FALSE(allowed("tools/cmd_report.cpp", "\"tests/support/command.hpp\""));
 }
 
+TEST_CASE("of templates, verification may use what device and host code share, and nobody kernels and references") {
+  CHECK(allowed("tuner/verify/support.hpp", "\"templates/include/attune/reference_types.cuh\""));
+  for (const std::string file : {"templates/references/transpose/reference.cu", "templates/reduce/values.cu", "templates/included.cuh"}) {
+    CAPTURE(file);
+    CHECK_FALSE(allowed("tuner/verify/support.hpp", "\"" + file + "\""));
+    CHECK_FALSE(allowed("tuner/spec/element.hpp", "\"" + file + "\""));
+  }
+  CHECK_FALSE(allowed("tuner/worker/timer.cpp", "\"templates/include/attune/reference_types.cuh\""));
+}
+
+TEST_CASE("every kind of source is read") {
+  const attune::test::TempFolder folder;
+  for (const char* name : {"tuner/verify", "db", "tools"}) std::filesystem::create_directories(folder / name);
+  for (const char* name : {"a.hpp", "a.cpp", "a.cu", "a.cuh", "a.js", "a.txt"})
+    std::ofstream(folder / "tuner/verify" / name) << "#include \"db/records.hpp\"\n";
+  const Breaches breaches = check_tree(folder.path());
+  const auto told = [&](const std::string& name) {
+    return std::any_of(breaches.begin(), breaches.end(),
+                       [&](const auto& breach) { return breach.starts_with("tuner/verify/" + name + ":1: "); });
+  };
+  for (const char* name : {"a.hpp", "a.cpp", "a.cu", "a.cuh", "a.js"}) CHECK(told(name));
+  CHECK_FALSE(told("a.txt"));
+}
+
 TEST_CASE("the public runtime header is for the runtime and for programs") {
   CHECK(allowed("tuner/runtime/runtime.cpp", "\"attune/runtime.hpp\""));
   CHECK(allowed("tools/cmd_explain.cpp", "\"attune/runtime.hpp\""));
