@@ -143,7 +143,8 @@ void add_template_init_command(CLI::App& parent, CommandContext& context) {
   command->add_option("--arch", options->architecture, "Architecture to compile for")->capture_default_str();
   command->add_flag("--json", options->json_output, "The result as JSON");
   command->add_flag("--interactive", options->interactive, "Ask about each guess; Enter accepts it, the end of input all that are left");
-  command->footer("The source is copied as it is. What was taken, guessed and left out is told, a line each; docs/own-kernel.md explains.");
+  command->footer(
+      "The source is copied without code for the host. What was taken, guessed and left out is told, a line each; docs/own-kernel.md explains.");
   command->callback([options, &context] { context.action = [options, &context] { return run_init(*options, context); }; });
 }
 

@@ -49,13 +49,22 @@ SourceKernel tuned_kernel(const InitRequest& request, std::vector<SourceKernel> 
   return choose_kernel(kernels, request.kernel, request.file.string());
 }
 
-InitDraft read_draft(const InitRequest& request, const std::map<std::string, std::string>& files, const std::string& code,
-                     const std::vector<SourceKernel>& kernels) {
-  InitDraft draft;
-  const std::string main = request.file.filename().string();
+/// The plain kernel that is asked for; null: none is, or there is no such one, or several.
+const SourceKernel* reference_kernel(const InitRequest& request, const std::vector<SourceKernel>& kernels) {
+  if (request.reference.empty()) return nullptr;
+  for (const SourceKernel& one : kernels) {
+    if (one.name == request.reference || qualified_name(one) == request.reference) return &one;
+  }
+  return nullptr;
+}
+
+void read_draft(InitDraft& draft, const InitRequest& request, const std::map<std::string, std::string>& files, const std::string& code,
+                const std::vector<SourceKernel>& kernels) {
+  const std::filesystem::path folder = request.file.parent_path();
   draft.source = tuned_kernel(request, kernels);
   draft.ask = request.ask;
-  draft.names = names_of_files(files, main, request.file.parent_path());
+  draft.names = names_of_files(files, draft.kernel.kernel_file, folder);
+  choose_guards(draft, files, reference_kernel(request, kernels), folder);
   draft_template(draft, code);
   draft.arguments = kernel_arguments(draft.source, code, draft.types);
   std::set<std::string> numbers;
@@ -67,9 +76,7 @@ InitDraft read_draft(const InitRequest& request, const std::map<std::string, std
   draft.kernel.kernel = qualified_name(draft.source);
   draft.kernel.kernel_position = draft.source.position;
   draft.kernel.origin = request.file.string();
-  draft.kernel.kernel_file = request.file.filename().string();
   draft.kernel.origin_text = fmt::format("Made of {} by `attune template init`", draft.kernel.kernel_file);
-  return draft;
 }
 
 }  // namespace
@@ -80,9 +87,12 @@ InitialTemplate init_template(const InitRequest& request) {
         fmt::format("failed making a template of {}: there is no such file; give the CUDA source of a kernel", request.file.string()));
   InitialTemplate initial;
   initial.made.files = read_sources(request.file);
-  const std::string code = without_comments(initial.made.files.at(request.file.filename().string()));
+  InitDraft draft;
+  draft.kernel.kernel_file = request.file.filename().string();
+  leave_out_host_code(draft, initial.made.files);
+  const std::string code = without_comments(initial.made.files.at(draft.kernel.kernel_file));
   const auto kernels = source_kernels(code, request.file.string());
-  InitDraft draft = read_draft(request, initial.made.files, code, kernels);
+  read_draft(draft, request, initial.made.files, code, kernels);
   draft.note(Note::Kind::Taken, fmt::format("the kernel '{}'", draft.source.name),
              fmt::format("line {}, {} arguments", draft.source.position.line, draft.arguments.size()));
   draft_parameters(draft);
@@ -92,6 +102,7 @@ InitialTemplate init_template(const InitRequest& request) {
   draft_constraints(draft);
   draft_reference(draft, kernels, request.reference, code);
   draft_template_arguments(draft);
+  write_guards(draft, initial.made.files);
   initial.shared_bytes = draft.shared_bytes;
   initial.made.kernel = std::move(draft.kernel);
   write_json(initial);

@@ -1,8 +1,10 @@
 #pragma once
 #include <array>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tuner/importing/cuda_kernel.hpp"
@@ -31,12 +33,13 @@ struct InitDraft {
   Ask ask;
 
   ImportedKernel kernel;
-  std::set<std::string> sizes;                     ///< names of arguments, macros and constants that are sizes
-  std::vector<std::string> size_order;             ///< the same, as the template has them
-  std::map<std::string, std::string> size_names;   ///< of one of them: what the template calls it
-  std::map<std::string, std::string> expressions;  ///< what a name of the source is in expressions
-  std::vector<std::string> left_macros;            ///< why a macro that looks tunable is none of the parameters
-  std::vector<std::string> per_block;              ///< what a block covers of each axis of the grid
+  std::set<std::string> sizes;                                 ///< names of arguments, macros and constants that are sizes
+  std::vector<std::string> size_order;                         ///< the same, as the template has them
+  std::map<std::string, std::string> size_names;               ///< of one of them: what the template calls it
+  std::map<std::string, std::string> expressions;              ///< what a name of the source is in expressions
+  std::vector<std::string> left_macros;                        ///< why a macro that looks tunable is none of the parameters
+  std::vector<std::string> per_block;                          ///< what a block covers of each axis of the grid
+  std::vector<std::pair<std::string, SourceName>> own_guards;  ///< files and their macros that count as Guarded, since the copy guards them
   std::string shared_bytes;
   bool is_reference = false;  ///< a plain kernel, of which nothing is tuned
 
@@ -45,6 +48,14 @@ struct InitDraft {
   [[nodiscard]] std::string guess(const Question& question) const { return ask ? ask(question) : question.proposed; }
 };
 
+/// Before all else: what is for the host has no place in the copy of the source. Requires: the kernel's file.
+void leave_out_host_code(InitDraft& draft, std::map<std::string, std::string>& files);
+/// Macros that the source defines whatever stands before them, and that are numbers of a block for certain, count as if they were
+/// behind #ifndef. `reference`: may be null.
+void choose_guards(InitDraft& draft, const std::map<std::string, std::string>& files, const SourceKernel* reference,
+                   const std::filesystem::path& folder);
+/// Puts them there in the copy, where they have become parameters. Lines keep their numbers by #line.
+void write_guards(InitDraft& draft, std::map<std::string, std::string>& files);
 /// Types of a kernel template become types of the problem; its numbers are names like macros. Throws: SpecError for what attune cannot
 /// give.
 void draft_template(InitDraft& draft, const std::string& code);

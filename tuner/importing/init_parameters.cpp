@@ -94,10 +94,25 @@ spec::Parameter number_parameter(const std::string& name, const std::vector<std:
   return parameter;
 }
 
+namespace {
+
+/// What the name is in expressions: its number, but where that is computed of a parameter.
+std::string expression_of(const InitDraft& draft, const SourceName& name) {
+  const Tokens value = cuda_tokens(name.value);
+  const auto is_used = [&](const spec::Parameter& one) { return contains_word(value, one.name); };
+  const auto& all = draft.kernel.parameters;
+  if (std::none_of(all.begin(), all.end(), is_used)) return std::to_string(*name.number);
+  const auto text = whole_expression(value, draft.expressions);
+  if (!text) return std::to_string(*name.number);
+  return value.front().is("(") && closing(value, 0) + 1 == value.size() ? *text : fmt::format("({})", *text);
+}
+
+}  // namespace
+
 void draft_parameters(InitDraft& draft) {
   for (const SourceName& name : draft.names) {
     const NameLook look = look_of(name.name);
-    if (name.number) draft.expressions[name.name] = std::to_string(*name.number);
+    if (name.number) draft.expressions[name.name] = expression_of(draft, name);
     if (name.kind == SourceName::Kind::TemplateArgument) {
       if (!draft.usage.limits.contains(name.name)) draft_template_value(draft, name);
       continue;
