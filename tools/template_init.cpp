@@ -3,23 +3,20 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <string_view>
 
 #include "attune/error.hpp"
 #include "tools/commands.hpp"
+#include "tools/init_compiler.hpp"
 #include "tools/output.hpp"
-#include "tools/problem_arguments.hpp"
 #include "tools/template_folder.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/terminal.hpp"
-#include "tuner/compile/compile_pool.hpp"
-#include "tuner/compile/find_kernel.hpp"
 #include "tuner/importing/init.hpp"
-#include "tuner/spec/includes.hpp"
-#include "tuner/spec/kernel_name.hpp"
-#include "tuner/spec/launch_plan.hpp"
+#include "tuner/spec/device_info.hpp"
 
 namespace attune::tools {
 namespace {
@@ -52,58 +49,12 @@ std::string ask_person(const Question& question) {
   }
 }
 
-/// The first "FILE(12): error" of a log; 0: there is none.
-int error_line(const std::string& log, const std::string& file) {
-  const std::size_t error = log.find("): error");
-  if (error == std::string::npos) return 0;
-  const std::size_t open = log.rfind('(', error);
-  if (open == std::string::npos || open < file.size() || log.compare(open - file.size(), file.size(), file) != 0) return 0;
-  const std::string digits = log.substr(open + 1, error - open - 1);
-  const bool number = !digits.empty() && digits.size() < 9 && digits.find_first_not_of("0123456789") == std::string::npos;
-  return number ? std::stoi(digits) : 0;
-}
-
-const char* remedy(const std::string& log) {
-  const bool header =
-      log.find("could not open source file") != std::string::npos || log.find("cannot open source file") != std::string::npos;
-  return header
-             ? "NVRTC has CUDA's headers and those of the kernel's folder; put what is for the host between #ifndef __CUDACC_RTC__ and #endif"
-             : "mend it, or put code for the host between #ifndef __CUDACC_RTC__ and #endif";
-}
-
-/// The template's default configuration through the compiler. Throws: SpecError with the compiler's text, EnvironmentError.
-compile::KernelResources compile_default(const InitialTemplate& initial, const InitOptions& options, const CommandContext& context) {
-  const std::string file = options.request.file.string();
-  std::map<std::string, std::string> sources = initial.made.files;
-  sources.erase("template.json");
-  spec::add_included_files(sources, [](const std::string&, std::string&) { return false; });  // attune's own headers
-  const auto kernel = spec::KernelTemplate::parse(initial.made.files.at("template.json"), sources, options.folder + "/template.json");
-  const auto device = spec::DeviceInfo::of_architecture(options.architecture);
-  const auto problem = problem_of_size(kernel, 1 << 10);
-  const auto standard = spec::default_configuration(kernel);
-  const auto source = spec::make_source(kernel, problem, standard, device);
-  compile::CompilePool::Options pool_options;
-  pool_options.worker = context.executable;
-  pool_options.workers = 1;
-  compile::CompilePool pool(pool_options);
-  const auto compiled =
-      pool.compile_now({source, kernel.name + ".cu", options.architecture, spec::compiler_options(kernel, problem, standard, device)});
-  if (compiled.status != compile::CompileStatus::Ok)
-    throw SpecError(file, error_line(compiled.log, initial.made.kernel.kernel_file), 1,
-                    fmt::format("failed compiling the kernel with default values: {}\n{}", remedy(compiled.log), compiled.log));
-  const auto* const launch = std::get_if<spec::LaunchSpec>(&kernel.steps.front());
-  const auto scope = spec::make_scope(kernel, problem, standard, device);
-  if (const auto* const found = compile::find_kernel(compiled, spec::kernel_name(kernel, *launch, problem, scope))) return *found;
-  throw SpecError(
-      file, initial.made.kernel.kernel_position.line, initial.made.kernel.kernel_position.column,
-      fmt::format("the compiled source has no kernel '{}'; is it inside an #if that does not hold?", initial.made.kernel.kernel));
-}
-
 void print(const InitialTemplate& initial, const InitOptions& options, const compile::KernelResources& compiled) {
   const auto& kernel = initial.made.kernel;
+  const auto passed = std::count_if(kernel.arguments.begin(), kernel.arguments.end(), importing::is_passed);
   base::print("{}: the template {}, made of {}: {}, {}, {}\n", options.folder, kernel.name, options.request.file.string(),
               importing::counted(kernel.parameters.size(), "parameter"), importing::counted(kernel.constraints.size(), "condition"),
-              importing::counted(kernel.arguments.size(), "argument"));
+              importing::counted(static_cast<std::size_t>(passed), "argument"));
   print_notes(kernel.notes);
   base::print("its default compiles for {}: {} registers, {} bytes shared\n", options.architecture, compiled.registers,
               compiled.static_shared_bytes);
@@ -114,9 +65,12 @@ int run_init(const InitOptions& options, const CommandContext& context) {
   check_template_folder(options.folder, fmt::format("making a template of {}", options.request.file.string()));
   static_cast<void>(spec::DeviceInfo::of_architecture(options.architecture));  // a wrong one is told before any question
   importing::InitRequest request = options.request;
+  request.struct_layout = struct_probe(options.request.file.string(), options.architecture, context);
   if (options.interactive) request.ask = ask_person;
   InitialTemplate initial = importing::init_template(request);
-  const auto compiled = compile_default(initial, options, context);
+  const DefaultCode code = compile_default(initial, options.request.file.string(), options.folder, options.architecture, context);
+  const compile::KernelResources& compiled = code.resources;
+  importing::settle_constants(initial, code.cubin);
   importing::settle_shared_bytes(initial, compiled.static_shared_bytes);
   write_template_folder(options.folder, initial.made);
   if (options.json_output) {

@@ -48,8 +48,8 @@ std::string plain_type(const std::vector<std::string>& words) {
                                               "type of its elements",
                                               argument.name, kernel));
   spec::fail(argument.position,
-             fmt::format("the argument '{}' of '{}' has the type '{}', which attune does not know; pass numbers and pointers to numbers or "
-                         "vectors such as float4, a structure's members one by one",
+             fmt::format("the argument '{}' of '{}' has the type '{}', which attune does not know; pass numbers and pointers to numbers, "
+                         "vectors such as float4 or structs that the source defines, the members of a struct by value one by one",
                          argument.name, kernel, argument.type));
 }
 
@@ -69,7 +69,8 @@ void check_form(const Tokens& tokens, const KernelArgument& argument, const std:
   if (count("...") > 0 || count("<") > 0) refuse("of a type with template arguments", "pass a pointer to its elements");
 }
 
-KernelArgument argument_of(const Tokens& tokens, const SourceKernel& kernel, const std::string& code, const TypeArguments& types) {
+KernelArgument argument_of(const Tokens& tokens, const SourceKernel& kernel, const std::string& code, const TypeArguments& types,
+                           const StructLayouts& structs) {
   KernelArgument argument;
   const Tokens declared =
       slice(tokens, 0,
@@ -89,7 +90,11 @@ KernelArgument argument_of(const Tokens& tokens, const SourceKernel& kernel, con
         !std::any_of(declared.begin(), declared.begin() + static_cast<std::ptrdiff_t>(i), [](const Token& one) { return one.is("*"); }))
       argument.to_const = true;
     if (declared[i].text.starts_with("__restrict")) argument.restrict = true;
-    if (declared[i].is_word() && !is_qualifier(declared[i]) && !declared[i].is("std")) words.push_back(declared[i].text);
+    if (!declared[i].is_word() || is_qualifier(declared[i]) || declared[i].is("std")) continue;
+    if (!words.empty() && declared[i - 1].is("::"))
+      words.back() += "::" + declared[i].text;
+    else
+      words.push_back(declared[i].text);
   }
   if (words.empty())
     spec::fail(argument.position, fmt::format("an argument of '{}' has no name ('{}'); give it one", kernel.name, shown(declared)));
@@ -98,7 +103,8 @@ KernelArgument argument_of(const Tokens& tokens, const SourceKernel& kernel, con
   argument.of_template = given != types.end();
   argument.type = argument.of_template ? written : resolved_type(written, code);
   argument.by_alias = argument.type != written;
-  const auto layout = argument.of_template ? std::optional(given->second) : find_element_layout(argument.type);
+  auto layout = argument.of_template ? std::optional(given->second) : find_element_layout(argument.type);
+  if (!layout && argument.pointer && structs && argument.type != "void") layout = structs(argument.type);
   if (!layout || (!argument.pointer && layout->lanes > 1)) refuse_type(argument, kernel.name);
   argument.layout = *layout;
   return argument;
@@ -143,9 +149,10 @@ std::string resolved_type(std::string type, const std::string& code) {
 
 std::size_t argument_count(const SourceKernel& kernel) { return parts_of_list(kernel).size(); }
 
-std::vector<KernelArgument> kernel_arguments(const SourceKernel& kernel, const std::string& code, const TypeArguments& types) {
+std::vector<KernelArgument> kernel_arguments(const SourceKernel& kernel, const std::string& code, const TypeArguments& types,
+                                             const StructLayouts& structs) {
   std::vector<KernelArgument> arguments;
-  for (const Tokens& part : parts_of_list(kernel)) arguments.push_back(argument_of(part, kernel, code, types));
+  for (const Tokens& part : parts_of_list(kernel)) arguments.push_back(argument_of(part, kernel, code, types, structs));
   return arguments;
 }
 
@@ -153,7 +160,7 @@ std::vector<std::optional<KernelArgument>> plain_arguments(const SourceKernel& k
   std::vector<std::optional<KernelArgument>> arguments;
   for (const Tokens& part : parts_of_list(kernel)) {
     try {
-      arguments.emplace_back(argument_of(part, kernel, code, {}));
+      arguments.emplace_back(argument_of(part, kernel, code, {}, {}));
       if (arguments.back()->by_alias) arguments.back().reset();
     } catch (const SpecError&) {
       arguments.emplace_back();

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -36,6 +37,9 @@ struct SourceKernel {
 /// Types that a kernel template takes, by their names, and what they are where nothing else is said.
 using TypeArguments = std::map<std::string, ElementLayout>;
 
+/// What a struct of the source is in memory; nothing where it has no such type.
+using StructLayouts = std::function<std::optional<ElementLayout>(const std::string& type)>;
+
 /// What a kernel takes at one place of its list.
 struct KernelArgument {
   std::string name;
@@ -59,7 +63,7 @@ struct KernelArgument {
 
 /// Throws: SpecError at the argument that attune cannot pass, with a remedy.
 [[nodiscard]] std::vector<KernelArgument> kernel_arguments(const SourceKernel& kernel, const std::string& code,
-                                                           const TypeArguments& types = {});
+                                                           const TypeArguments& types = {}, const StructLayouts& structs = {});
 
 /// The same, one by one: nothing for those that attune cannot pass and those whose type is written by an alias, which may be another under
 /// #if.

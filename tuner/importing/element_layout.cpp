@@ -23,7 +23,7 @@ std::optional<ElementLayout> vector_layout(std::string_view name) {
   return ElementLayout{*element, *lanes, spec::align_bytes({*element, *lanes})};
 }
 
-const ElementLayout kBoolLayout{ElementType::U8, 1, 0,
+const ElementLayout kBoolLayout{ElementType::U8, 1, 0, 0,
                                 "attune has no bool: bytes, which small numbers other than 0 fill where nothing else does"};
 
 std::vector<std::string> names_of_types() {
@@ -49,7 +49,7 @@ ElementLayout element_layout(const std::string& name, std::optional<std::int64_t
     constexpr std::int64_t kMostBytes = 1 << 20;
     if (!bytes || *bytes < 1 || *bytes > kMostBytes)
       spec::fail(position, fmt::format("the type \"custom\" needs a \"TypeSize\" of 1 to {} bytes", kMostBytes));
-    return {ElementType::U8, static_cast<int>(*bytes), 16, fmt::format("a type of the kernel's own, of {} bytes: bytes", *bytes)};
+    return {ElementType::U8, static_cast<int>(*bytes), 16, 0, fmt::format("a type of the kernel's own, of {} bytes: bytes", *bytes)};
   }
   if (name == "float16" && bytes == 2) return {ElementType::F16};
   if (const auto found = find_element_layout(name)) return *found;

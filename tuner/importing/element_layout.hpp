@@ -12,6 +12,7 @@ struct ElementLayout {
   spec::ElementType type = spec::ElementType::F32;
   int lanes = 1;            ///< of float4: 4
   int align_bytes = 0;      ///< what CUDA asks for; 0: the element's own
+  int struct_bytes = 0;     ///< of a struct of the source's own; 0: it is none. Its type and lanes say nothing
   std::string remark = {};  ///< what is not quite the same; empty: nothing
 };
 

@@ -50,6 +50,7 @@ struct ImportedArgument {
   } role = Role::Input;
   std::string name;
   spec::ElementType type = spec::ElementType::F32;
+  int struct_bytes = 0;                   ///< of a struct of the source's own, which begins at multiples of `align_bytes`; 0: it is `type`
   std::string type_axis = {};             ///< the type axis that the type is; empty: it is always `type`
   std::string count = "1";                ///< elements; of DynamicShared bytes
   std::string value;                      ///< Scalar: a number or an expression; Computed: an expression
@@ -82,6 +83,7 @@ struct ImportedReference {
   std::string kernel;  ///< with its template arguments, as a launch writes it; empty: there is none
   std::vector<std::string> grid, block;
   std::vector<ImportedArgument> arguments;
+  std::string terms = {}, terms_remark = {};        ///< how many an element sums, and a comment of template.json; empty: few
   std::map<std::string, std::string> outputs = {};  ///< files of the template's folder that these outputs must be; empty: there are none
   std::map<std::string, ImportedTolerance> tolerances = {};  ///< by outputs; of others attune's own
   // Of a kernel that a file names, until fit_reference has looked at the source.

@@ -66,7 +66,11 @@ void read_draft(InitDraft& draft, const InitRequest& request, const std::map<std
   draft.names = names_of_files(files, draft.kernel.kernel_file, folder);
   choose_guards(draft, files, reference_kernel(request, kernels), folder);
   draft_template(draft, code);
-  draft.arguments = kernel_arguments(draft.source, code, draft.types);
+  if (request.struct_layout)
+    draft.structs = [&](const std::string& type) {
+      return request.struct_layout({files, draft.kernel.kernel_file, draft.source.namespaces, type});
+    };
+  draft.arguments = kernel_arguments(draft.source, code, draft.types, draft.structs);
   std::set<std::string> numbers;
   for (const SourceName& name : draft.names) {
     if (name.number) numbers.insert(name.name);
@@ -99,6 +103,7 @@ InitialTemplate init_template(const InitRequest& request) {
   draft_sizes(draft);
   draft_geometry(draft);
   draft_arguments(draft);
+  draft_constants(draft, initial.made.files);
   draft_constraints(draft);
   draft_reference(draft, kernels, request.reference, code);
   draft_template_arguments(draft);
@@ -133,6 +138,21 @@ void settle_shared_bytes(InitialTemplate& initial, int compiled_bytes) {
                             fmt::format("the source's arrays come to {} bytes and the compiler uses {}; no condition is made of them",
                                         bytes, compiled_bytes)});
   }
+  write_json(initial);
+}
+
+void settle_constants(InitialTemplate& initial, const std::string& cubin) {
+  ImportedKernel& kernel = initial.made.kernel;
+  std::erase_if(kernel.arguments, [&](const ImportedArgument& one) {
+    const std::string symbol = '\0' + one.name + '\0';  // as it stands in the table of names
+    if (!one.constant_memory || cubin.find(symbol) != std::string::npos) return false;
+    const std::string about = fmt::format("the constant '{}'", one.name);
+    std::erase_if(kernel.notes, [&](const Note& note) { return note.about.starts_with(about); });
+    kernel.notes.push_back({Note::Kind::Decide, about,
+                            "the compiled code has no variable of just that name, so that tuning finds zeros in it; take it out of its "
+                            "namespace, and make it a buffer with \"memory\": \"constant\""});
+    return true;
+  });
   write_json(initial);
 }
 

@@ -69,14 +69,17 @@ std::string role_fault(const std::string& text) {
 Role role_of(const KernelArgument& argument, const PointerUse& use) {
   if (argument.to_const) return Role::Input;
   if (use.updated || use.escapes) return Role::Both;
-  if (use.written) return use.read ? Role::Both : Role::Output;
+  if (use.written) return use.read || argument.layout.struct_bytes > 0 ? Role::Both : Role::Output;  // it may not write all of a struct
   return use.read ? Role::Input : Role::Both;
 }
 
 std::string why_of(const PointerUse& use, Role role) {
   if (use.updated) return "the kernel adds to what is in it";
   if (use.escapes) return "it is handed on, and not all uses show";
-  if (role == Role::Both) return use.read ? "the kernel reads and writes it" : "no use of it shows";
+  if (role == Role::Both)
+    return use.read      ? "the kernel reads and writes it"
+           : use.written ? "the kernel may not write all bytes of a struct"
+                         : "no use of it shows";
   return role == Role::Output ? "the kernel only writes it" : "the kernel only reads it";
 }
 
@@ -97,6 +100,10 @@ std::string buffer_remark(const KernelArgument& argument, const PointerUse& use,
         argument.name);
   if (use.escapes) return "decide: its number of elements, and whether it is input, output or both; the source does not show all uses";
   if (!beyond.empty()) return fmt::format("decide: its number of elements; the kernel counts '{}' in its index", beyond);
+  if (argument.layout.struct_bytes > 0 && role != Role::Output)
+    return fmt::format(
+        "decide: what is in it; its bits are random, whatever the members of {} are: \"fill\": {{\"file\": \"{}.bin\"}} takes a file",
+        argument.type, argument.name);
   return argument.layout.remark;
 }
 
@@ -127,6 +134,8 @@ ImportedArgument buffer_of(InitDraft& draft, const KernelArgument& argument) {
   made.type = argument.layout.type;
   made.type_axis = axis_of_type(draft, argument);
   made.align_bytes = argument.layout.align_bytes;
+  made.struct_bytes = argument.layout.struct_bytes;
+  const std::string type = made.struct_bytes > 0 ? argument.type : shown_type(made);
   made.role = role_of(argument, use);
   if (!argument.to_const) {
     const std::string answer = draft.guess({about, "input, output or both", text_of_role(made.role), role_fault});
@@ -134,7 +143,7 @@ ImportedArgument buffer_of(InitDraft& draft, const KernelArgument& argument) {
   }
   std::string count = count_of(draft, use);
   if (argument.layout.lanes > 1) count = fmt::format("{} * {}", count, argument.layout.lanes);
-  made.count = draft.guess({about, fmt::format("its number of elements of {}", shown_type(made)), count, expression_fault});
+  made.count = draft.guess({about, fmt::format("its number of elements of {}", type), count, expression_fault});
   const std::string beyond = made.count == count ? index_beyond(draft, use) : "";
   made.remark = buffer_remark(argument, use, made.role, beyond);
   if (use.is_index) made.fill = spec::Fill::Zeros;
@@ -142,7 +151,10 @@ ImportedArgument buffer_of(InitDraft& draft, const KernelArgument& argument) {
   draft.note(
       argument.to_const ? Note::Kind::Taken : Note::Kind::Guessed, about,
       fmt::format("{}, {}", text_of_role(made.role), argument.to_const ? "since it points to const" : "since " + why_of(use, made.role)));
-  draft.note(Note::Kind::Guessed, about, fmt::format("{}[{}]", shown_type(made), made.count));
+  draft.note(Note::Kind::Guessed, about, fmt::format("{}[{}]", type, made.count));
+  if (made.struct_bytes > 0)
+    draft.note(Note::Kind::Taken, about,
+               fmt::format("structs of {} bytes at multiples of {}, as the compiler says", made.struct_bytes, made.align_bytes));
   if (!beyond.empty())
     draft.note(Note::Kind::Decide, about,
                fmt::format("whether {} elements are enough: the kernel counts '{}' in its index", made.count, beyond));

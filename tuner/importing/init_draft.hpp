@@ -30,6 +30,7 @@ struct InitDraft {
   std::vector<SourceName> names;
   std::vector<TemplateParameter> template_parameters;
   TypeArguments types;
+  StructLayouts structs;
   Ask ask;
 
   ImportedKernel kernel;
@@ -71,8 +72,12 @@ void draft_sizes(InitDraft& draft);
 void draft_geometry(InitDraft& draft);
 /// Buffers and scalars.
 void draft_arguments(InitDraft& draft);
+/// Variables in constant memory that the kernel reads are buffers, behind all arguments.
+void draft_constants(InitDraft& draft, const std::map<std::string, std::string>& files);
 /// What results are compared with: the kernel of that name, where there is one. Throws: UsageError, SpecError.
 void draft_reference(InitDraft& draft, const std::vector<SourceKernel>& kernels, const std::string& name, const std::string& code);
+/// How many terms an element of the plain kernel's outputs sums, where that is many. Requires: the arguments of `draft`.
+void draft_terms(InitDraft& draft, const InitDraft& plain);
 /// Conditions on threads and on shared memory.
 void draft_constraints(InitDraft& draft);
 

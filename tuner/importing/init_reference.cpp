@@ -64,7 +64,8 @@ ImportedArgument passed(const InitDraft& draft, const SourceKernel& plain, const
   for (std::size_t i = 0; i < draft.arguments.size(); ++i) {
     if (draft.arguments[i].name != argument.name) continue;
     ImportedArgument made = draft.kernel.arguments[i];
-    if (draft.arguments[i].pointer != argument.pointer || (made.role != Role::Size && made.type != argument.layout.type))
+    if (draft.arguments[i].pointer != argument.pointer ||
+        (made.role != Role::Size && (made.type != argument.layout.type || made.struct_bytes != argument.layout.struct_bytes)))
       refuse(plain, fmt::format("its argument '{}' is of another type than that of '{}'", argument.name, draft.source.name));
     made.type = argument.layout.type;
     return made;
@@ -88,13 +89,14 @@ void draft_reference(InitDraft& draft, const std::vector<SourceKernel>& kernels,
   ImportedReference& reference = draft.kernel.reference;
   const std::string arguments = template_arguments_of(draft, plain.source);
   reference.kernel = qualified_name(plain.source) + (arguments.empty() ? "" : fmt::format("<{}>", arguments));
-  plain.arguments = kernel_arguments(plain.source, code, draft.types);
+  plain.arguments = kernel_arguments(plain.source, code, draft.types, draft.structs);
   place_reference(draft, plain);
   for (const KernelArgument& argument : plain.arguments) reference.arguments.push_back(passed(draft, plain.source, argument));
   reference.grid = plain.kernel.grid;
   reference.block = plain.kernel.block;
   draft.note(Note::Kind::Guessed, fmt::format("the reference '{}'", plain.source.name),
              fmt::format("{} blocks of {} threads", fmt::join(reference.grid, " x "), fmt::join(reference.block, " x ")));
+  draft_terms(draft, plain);
   for (const Note& note : plain.kernel.notes) {
     if (note.kind == Note::Kind::Decide) draft.note(note.kind, fmt::format("the reference's {}", note.about), note.text);
   }

@@ -31,6 +31,18 @@ void note_element(const Token& before, const Token& after, PointerUse& use) {
     use.read = true;
 }
 
+/// Behind the members of a vector or struct: .x, ->cells[2].y
+std::size_t behind_members(const Tokens& body, std::size_t at) {
+  for (;;) {
+    if (token_at(body, at).is(".") || token_at(body, at).is("->"))
+      at += 2;
+    else if (token_at(body, at).is("["))
+      at = closing(body, at) + 1;
+    else
+      return at;
+  }
+}
+
 void note_use(const Tokens& body, std::size_t at, PointerUse& use) {
   const Token before = at > 0 ? body[at - 1] : Token();
   const bool address = before.is("&") && at > 1 && is_atomic_argument(body, at - 1);
@@ -38,13 +50,21 @@ void note_use(const Tokens& body, std::size_t at, PointerUse& use) {
     const std::size_t end = closing(body, at + 1);
     use.indices.push_back(slice(body, at + 2, end));
     std::size_t after = end + 1;
-    if (token_at(body, after).is(".")) after += 2;  // a member of a vector
+    after = behind_members(body, after);
     if (address)
       use.updated = true;
     else if (before.is("&") && at > 1 && (body[at - 2].is("(") || body[at - 2].is("=") || body[at - 2].is(",")))
       use.escapes = true;
     else
       note_element(before, token_at(body, after), use);
+    return;
+  }
+  if (token_at(body, at + 1).is("->")) {
+    use.indices.push_back({{Token::Kind::Number, "0", 0}});
+    if (address)
+      use.updated = true;
+    else
+      note_element(before, token_at(body, behind_members(body, at + 1)), use);
     return;
   }
   if (is_atomic_argument(body, at)) {

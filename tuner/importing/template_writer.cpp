@@ -64,14 +64,17 @@ std::string fill_json(const ImportedArgument& argument) {
 }
 
 std::string buffer_json(const ImportedArgument& argument) {
-  std::string text = fmt::format("{}{}: {{\"type\": \"{}\", \"count\": {}", comment(argument.remark), quoted(argument.name),
-                                 type_name(argument), expression_json(argument.count));
+  const bool is_struct = argument.struct_bytes > 0;
+  const std::string type = is_struct ? fmt::format("{{\"bytes\": {}, \"align\": {}}}", argument.struct_bytes, argument.align_bytes)
+                                     : quoted(type_name(argument));
+  std::string text = fmt::format("{}{}: {{\"type\": {}, \"count\": {}", comment(argument.remark), quoted(argument.name), type,
+                                 expression_json(argument.count));
   const std::string fill = argument.role == Role::Output ? "" : fill_json(argument);
   if (argument.role == Role::Both) text += ", \"input\": true";
   if (argument.role != Role::Input) text += ", \"output\": true";
   if (!fill.empty()) text += fmt::format(", \"fill\": {}", fill);
   if (argument.constant_memory) text += ", \"memory\": \"constant\"";
-  if (argument.align_bytes > 0) text += fmt::format(", \"align\": {}", argument.align_bytes);
+  if (argument.align_bytes > 0 && !is_struct) text += fmt::format(", \"align\": {}", argument.align_bytes);
   return text + "}";
 }
 
@@ -129,9 +132,17 @@ std::string reference_json(const ImportedKernel& kernel) {
   }
   if (reference.kernel.empty()) return "\"none\"";
   const auto compared = static_cast<std::size_t>(std::count_if(kernel.arguments.begin(), kernel.arguments.end(), is_written));
-  return fmt::format("{{\n    \"launches\": [{{\"kernel\": {}, \"grid\": {}, \"block\": {}, \"args\": [{}]}}]{}\n  }}",
+  const std::string terms = reference.terms.empty() ? ""
+                                                    : fmt::format(
+                                                          ",
+                                                          {}\"terms\": {}",
+                                                          comment(reference.terms_remark), expression_json(reference.terms));
+  return fmt::format("{{
+    \"launches\": [{{\"kernel\": {}, \"grid\": {}, \"block\": {}, \"args\": [{}]}}]{}{}
+}
+}",
                      quoted(reference.kernel), dimensions_json(reference.grid), dimensions_json(reference.block),
-                     joined(passed_json(reference.arguments)), tolerances_json(reference.tolerances, compared));
+                     joined(passed_json(reference.arguments)), tolerances_json(reference.tolerances, compared), terms);
 }
 
 /// Everything of one kind, one a line.
