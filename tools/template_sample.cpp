@@ -53,15 +53,6 @@ std::string binding_fault(const spec::ResolvedLaunch& launch, const CubinKernels
   return {};
 }
 
-/// A block that is larger than __launch_bounds__ says is refused at the launch.
-std::string bounds_fault(const spec::ResolvedLaunch& launch, const CubinKernels& kernels, const compile::CompileResult& compiled) {
-  const auto threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
-  const auto* const found = launched_kernel(launch, kernels, compiled);
-  const int most = found == nullptr ? 0 : found->most_threads;
-  if (most == 0 || threads <= static_cast<std::uint64_t>(most)) return {};
-  return fmt::format("a block of \"{}\" has {} threads; its __launch_bounds__ allow {}", launch.kernel, threads, most);
-}
-
 class Sampler {
  public:
   Sampler(const spec::KernelTemplate& kernel, const spec::Problem& problem, const spec::DeviceInfo& device,
@@ -122,12 +113,9 @@ class Sampler {
     if (!kernels) return;  // another format of cubins: what it takes is not known
     for (const auto* const launch : spec::launches_of(plan)) {
       sampled.detail = binding_fault(*launch, *kernels, compiled);
-      if (!sampled.detail.empty()) sampled.outcome = SampleOutcome::DoesNotBind;
-      if (sampled.detail.empty()) {
-        sampled.detail = bounds_fault(*launch, *kernels, compiled);
-        if (!sampled.detail.empty()) sampled.outcome = SampleOutcome::ExceedsLimits;
-      }
-      if (!sampled.detail.empty()) return;
+      if (sampled.detail.empty()) continue;
+      sampled.outcome = SampleOutcome::DoesNotBind;
+      return;
     }
   }
 

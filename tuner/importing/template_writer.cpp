@@ -132,15 +132,10 @@ std::string reference_json(const ImportedKernel& kernel) {
   }
   if (reference.kernel.empty()) return "\"none\"";
   const auto compared = static_cast<std::size_t>(std::count_if(kernel.arguments.begin(), kernel.arguments.end(), is_written));
-  const std::string terms = reference.terms.empty() ? ""
-                                                    : fmt::format(
-                                                          ",
-                                                          {}\"terms\": {}",
-                                                          comment(reference.terms_remark), expression_json(reference.terms));
-  return fmt::format("{{
-    \"launches\": [{{\"kernel\": {}, \"grid\": {}, \"block\": {}, \"args\": [{}]}}]{}{}
-}
-}",
+  const std::string terms = reference.terms.empty()
+                                ? ""
+                                : fmt::format(",\n    {}\"terms\": {}", comment(reference.terms_remark), expression_json(reference.terms));
+  return fmt::format("{{\n    \"launches\": [{{\"kernel\": {}, \"grid\": {}, \"block\": {}, \"args\": [{}]}}]{}{}\n  }}",
                      quoted(reference.kernel), dimensions_json(reference.grid), dimensions_json(reference.block),
                      joined(passed_json(reference.arguments)), tolerances_json(reference.tolerances, compared), terms);
 }
