@@ -155,4 +155,23 @@ TEST_CASE_FIXTURE(Costly,
   CHECK(best().front().detail_json.find("\"asked\":[]") == std::string::npos);
 }
 
+TEST_CASE_FIXTURE(Costly, "a search that its time ended says nothing of all that was decided before, and one that knows all does") {
+  make_slow_compiles("ATTUNE_WAVES > 1");
+  const auto nothing_left = [&](const std::vector<std::string>& more) {
+    auto command = words({"--compile-workers", "1", "--json"});
+    command.insert(command.end(), more.begin(), more.end());
+    for (const auto& event : test::json_lines(attune(command).out))
+      if (event.at("event") == "problem") return event.at("nothing_left").get<bool>();
+    FAIL("no problem was done");
+    return false;
+  };
+  const std::string fast = "waves == 1 and block_size == 64";
+  CHECK_FALSE(nothing_left({"--budget", "60s", "--where", fast}));  // it is measured
+  CHECK(nothing_left({"--budget", "60s", "--where", fast}));
+  CHECK_FALSE(nothing_left({"--budget", "2s", "--where", "waves <= 2 and block_size == 64"}));
+  CHECK(records().size() == 1);
+  const auto told = attune(words({"--compile-workers", "1", "--budget", "2s"}));
+  CHECK(told.out.find("Nothing is left to do") == std::string::npos);
+}
+
 }  // namespace test_budgets

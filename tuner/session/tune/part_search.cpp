@@ -9,7 +9,6 @@
 
 #include "attune/error.hpp"
 #include "tuner/measure/gpu_executor.hpp"
-#include "tuner/spec/condition.hpp"
 
 namespace attune::session {
 namespace {
@@ -52,19 +51,6 @@ bool PartSearch::run() {
   return complete;
 }
 
-/// An impossible condition is told with its place and with what would have been possible; rungs are told by their own table.
-void PartSearch::tell_empty() const {
-  if (!scope_.label.empty()) return;
-  const auto guilty = std::find_if(scope_.where.begin(), scope_.where.end(),
-                                   [&](const spec::Constraint& condition) { return condition.expression.text() == part_.emptied_by; });
-  const auto& named = guilty == scope_.where.end() ? scope_.where.front() : *guilty;
-  const auto& at = named.expression.position();
-  const std::string values = spec::values_of_named_parameters(context_.kernel, {named});
-  context_.observer.notice(fmt::format("{}:{}:{}: none of the {} configurations of {} satisfies \"{}\"{}", at.file, at.line, at.column,
-                                       context_.space.size(), context_.name(), named.expression.text(),
-                                       values.empty() ? "" : "; the parameters' values: " + values));
-}
-
 space::Ordinal PartSearch::in_whole(space::Ordinal part) const {
   return restricted_ ? context_.space.find(restricted_->at(part)).value() : part;
 }
@@ -81,8 +67,8 @@ bool PartSearch::search_on() {
       backend.end_by(scope_.deadline);
       backend.let_go_unverified(lets_go());
     }
-    const bool late = scope_.deadline && Clock::now() > *scope_.deadline;
-    exhausted = exhausted || late || (context_.is_prepared() && backend.time_is_up());
+    const bool late = (scope_.deadline && Clock::now() > *scope_.deadline) || (context_.is_prepared() && backend.time_is_up());
+    exhausted = exhausted || late;
     if (context_.request.budget.until_separated && decided_here() >= separation_check_) exhausted = exhausted || separated();
     exhausted = exhausted || converged();
     if (nearly_over()) strategy_->end_is_near();
@@ -91,16 +77,24 @@ bool PartSearch::search_on() {
       return room && !exhausted && proposed_ < limit_;
     };
     for (const std::size_t full = pending_.size() + kSubmittedAtOnce; pending_.size() < full && takes_more();) exhausted = !propose();
-    if (pending_.empty() && (exhausted || proposed_ >= limit_)) break;
+    if (pending_.empty() && (exhausted || proposed_ >= limit_)) {
+      if (late && proposed_ < limit_) tally_.ran_out_of_time();
+      break;
+    }
     for (const auto& measurement : std::exchange(arrived_, {})) accept(measurement);
     for (const auto& measurement : backend.collect(std::chrono::milliseconds(takes_more() ? 0 : 200))) accept(measurement);
-    // A replay answers at once or not at all: what is still pending then is not in the recording.
-    if (backend.in_flight() == 0) pending_.clear();
+    if (backend.in_flight() == 0) forget_pending();
     report_progress();
   }
   report_progress();
   if (exhausted) tell_few();
   return true;
+}
+
+/// A replay answers at once or not at all: what is still pending then is not in the recording. A device had no time for it.
+void PartSearch::forget_pending() {
+  if (context_.is_live() && !pending_.empty()) tally_.ran_out_of_time();
+  pending_.clear();
 }
 
 /// A space that is far larger than its budget of time is nothing unusual; a handful of configurations is no search.

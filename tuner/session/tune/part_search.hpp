@@ -88,6 +88,7 @@ class PartSearch {
   [[nodiscard]] std::uint64_t decided_here() const { return tally_.evaluations() - evaluations_before_; }
   [[nodiscard]] bool search_on();
   void stop();
+  void forget_pending();
   template <class Work>
   auto timed(const Work& work);
   [[nodiscard]] std::optional<space::Ordinal> next_proposal();

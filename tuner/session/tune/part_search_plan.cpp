@@ -7,8 +7,22 @@
 #include "tuner/session/tune/former_winners.hpp"
 #include "tuner/session/tune/launch_promise.hpp"
 #include "tuner/session/tune/part_search.hpp"
+#include "tuner/spec/condition.hpp"
 
 namespace attune::session {
+
+/// An impossible condition is told with its place and with what would have been possible; rungs are told by their own table.
+void PartSearch::tell_empty() const {
+  if (!scope_.label.empty()) return;
+  const auto guilty = std::find_if(scope_.where.begin(), scope_.where.end(),
+                                   [&](const spec::Constraint& condition) { return condition.expression.text() == part_.emptied_by; });
+  const auto& named = guilty == scope_.where.end() ? scope_.where.front() : *guilty;
+  const auto& at = named.expression.position();
+  const std::string values = spec::values_of_named_parameters(context_.kernel, {named});
+  context_.observer.notice(fmt::format("{}:{}:{}: none of the {} configurations of {} satisfies \"{}\"{}", at.file, at.line, at.column,
+                                       context_.space.size(), context_.name(), named.expression.text(),
+                                       values.empty() ? "" : "; the parameters' values: " + values));
+}
 
 /// How much is tried, and what proposes it.
 void PartSearch::plan() {

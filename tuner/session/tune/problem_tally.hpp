@@ -32,6 +32,11 @@ class ProblemTally {
   /// A configuration failed: told by decided(), and by who finds that in a run-off.
   void count_failure(space::Ordinal ordinal);
 
+  /// A search ended before all that its other limits allow was decided.
+  void ran_out_of_time() noexcept { out_of_time_ = true; }
+  /// Whether some did.
+  [[nodiscard]] bool out_of_time() const noexcept { return out_of_time_; }
+
   /// Proposals that have an outcome, of all searches.
   [[nodiscard]] std::uint64_t evaluations() const noexcept { return evaluations_; }
   /// How many of them it took to find one that is at most `share` slower than the best; 0: none worked.
@@ -66,6 +71,7 @@ class ProblemTally {
   Clock::time_point start_ = Clock::now();
   std::optional<Clock::time_point> first_submit_;
   double searching_s_ = 0;
+  bool out_of_time_ = false;
 };
 
 }  // namespace attune::session

@@ -111,7 +111,7 @@ bool WinnerChoice::decided_before(const std::vector<std::string>& asked) {
     const bool measured_stays = origin == "measured" && !context_.is_live();
     if (!same && !measured_stays) continue;
     if (context_.is_live() && run_off_would_go_on(detail, context_.race().most)) continue;
-    tally_.result.nothing_left = tally_.result.measured == 0;
+    tally_.result.nothing_left = tally_.result.measured == 0 && !tally_.out_of_time();
     tally_.result.best = previous;
     return true;
   }
