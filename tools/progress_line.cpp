@@ -47,7 +47,10 @@ std::string progress_text(const session::RunProgress::View& view) {
     if (!view.part.empty()) text += ": " + view.part;
   }
   const double rate = view.configurations_per_s;
-  text += fmt::format("  {}/{} configurations  {:.{}f}/s", view.done, view.total, rate, rate < 9.95 ? 1 : 0);
+  if (!view.waits_for.empty())
+    text += "  compiling " + view.waits_for;
+  else
+    text += fmt::format("  {}/{} configurations  {:.{}f}/s", view.done, view.total, rate, rate < 9.95 ? 1 : 0);
   using Limit = session::RunProgress::Limit;
   if (view.limit != Limit::Unknown) text += fmt::format(" by {}", session::RunProgress::name(view.limit));
   if (view.limit == Limit::Compiling) text += fmt::format(" {:.1f}/s", view.compilations_per_s);

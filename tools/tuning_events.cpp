@@ -81,6 +81,7 @@ json progress_json(const session::RunProgress::View& view) {
   event["budget_s"] = view.budget_s ? json(*view.budget_s) : json(nullptr);
   event["compilations_per_s"] = view.compilations_per_s;
   const std::string limit = session::RunProgress::name(view.limit);
+  event["waits_for"] = view.waits_for.empty() ? json(nullptr) : json(view.waits_for);
   event["limit"] = limit.empty() ? json(nullptr) : json(limit);
   return event;
 }

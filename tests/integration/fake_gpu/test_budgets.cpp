@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -42,9 +43,10 @@ struct Costly : FakeGpu {
     base::write_file_atomic(folder / "brief/brief.cu", code);
   }
   /// Kernels of 40 ms and more, which really take that long.
-  void make_slow_kernels() {
+  void make_slow_kernels(int fastest_ms = 40) {
     settings["real_time"] = 1;
-    text = replaced(text, "int((20000 + n / 100) * slowdown)", "int(40000000 * (1 + 0.3 * (block_size == 64) + 0.01 * abs(waves - 100)))");
+    text = replaced(text, "int((20000 + n / 100) * slowdown)",
+                    "int(" + std::to_string(fastest_ms) + "000000 * (1 + 0.3 * (block_size == 64) + 0.01 * abs(waves - 100)))");
     write_template();
   }
   /// Those of which the preprocessor's `condition` holds take NVRTC longer than any test lasts.
@@ -63,6 +65,15 @@ struct Costly : FakeGpu {
                                  strategy};
     all.insert(all.end(), more.begin(), more.end());
     return all;
+  }
+  /// Runs the command, which keeps the promise: `run_offs` of them may follow the searches.
+  [[nodiscard]] test::CommandResult keep_promise(double budget_s, const std::vector<std::string>& words, int run_offs = 1) const {
+    const auto begin = std::chrono::steady_clock::now();
+    auto result = attune(words);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    CHECK(took.count() < budget_s + run_offs * kRunOff_s + kMore_s);
+    CHECK(processes("worker").empty());
+    return result;
   }
   [[nodiscard]] std::vector<db::BestRow> best() const { return db::Database::open(database, db::OpenMode::ReadOnly).best({}); }
 
@@ -153,6 +164,71 @@ TEST_CASE_FIXTURE(Costly,
   CHECK(records().size() >= stored.size());
   REQUIRE(best().size() == 1);
   CHECK(best().front().detail_json.find("\"asked\":[]") == std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Costly, "a reference that compiles for longer than the budget is ended with it, which is told, and nothing is stored") {
+  make_slow_compiles("1");  // what the reference's program holds too
+  auto command = words({"--budget", "3s", "--compile-workers", "2"});
+  SUBCASE("one device") {}
+  SUBCASE("several devices") {
+    settings["devices"].push_back(settings["devices"].front());
+    command.insert(command.end(), {"--device", "all"});
+  }
+  SUBCASE("a ladder") {
+    base::write_file_atomic(folder / "brief/ladder.json", R"({"attune_ladder": 1, "defaults": {"T": "i32", "end": "well"}, "rungs": [
+      {"name": "small blocks", "why": "slow", "where": "block_size == 64"}, {"name": "all", "why": "whole", "where": "True"}]})");
+    command = {"ladder", (folder / "brief").string(), "--size", "1000", "--budget", "3s", "--compile-workers", "2"};
+  }
+  const auto result = keep_promise(3, command, 0);
+  CAPTURE(result.err);
+  CHECK(result.exit_code == 6);
+  CHECK(
+      result.err.find("the reference of template \"brief\" with its default configuration did not compile within the time of the budget") !=
+      std::string::npos);
+  CHECK(result.err.find("fit into the time") == std::string::npos);
+  CHECK(result.out.find("Nothing is left to do") == std::string::npos);
+  CHECK(records().empty());
+  CHECK(best().empty());
+}
+
+TEST_CASE_FIXTURE(Costly, "a run that compiles its reference says so, and an interruption ends that compilation") {
+  make_slow_compiles("1");
+  auto command = words({"--budget", "300s", "--json"});
+  SUBCASE("one device") {}
+  SUBCASE("several devices") {
+    settings["devices"].push_back(settings["devices"].front());
+    command.insert(command.end(), {"--device", "all"});
+  }
+  const int pid = start(command);
+  const auto says_so = [&] {
+    if (!std::filesystem::exists(output())) return false;
+    const auto events = test::json_lines(base::read_file(output()));
+    return std::any_of(events.begin(), events.end(), [](const auto& event) {
+      return event.at("event") == "progress" &&
+             event.at("waits_for") == "the reference of template \"brief\" with its default configuration";
+    });
+  };
+  CHECK(test::wait_until(says_so, std::chrono::seconds(20)));
+  const auto begin = std::chrono::steady_clock::now();
+  REQUIRE(::kill(pid, SIGINT) == 0);
+  CHECK(test::wait_for(pid) == 130);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+  CHECK(took.count() < kMore_s);
+  CHECK(test::wait_until([&] { return processes("").empty(); }, std::chrono::seconds(10)));
+  CHECK(records().empty());
+}
+
+TEST_CASE_FIXTURE(Costly, "finalists of an earlier run are verified again only where that ends in the run-off's share") {
+  make_slow_kernels(200);  // verifying one of them takes seconds
+  for (const int budget_s : {10, 6, 3}) {
+    CAPTURE(budget_s);
+    const auto result = keep_promise(budget_s, words({"--budget", std::to_string(budget_s) + "s"}));
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 0);
+    REQUIRE(best().size() == 1);
+    for (const auto& record : records())
+      if (record.configuration == best().front().configuration) CHECK(record.verified);
+  }
 }
 
 TEST_CASE_FIXTURE(Costly, "a search that its time ended says nothing of all that was decided before, and one that knows all does") {

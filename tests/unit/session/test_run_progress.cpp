@@ -45,6 +45,20 @@ TEST_CASE("the rate is of the last seconds, not of the whole run, and what was k
   CHECK(run.view(110).reused == 500);
 }
 
+TEST_CASE("what is waited for is told while all devices at work wait, and no longer") {
+  RunProgress run(3, 3, std::nullopt);
+  CHECK(run.view(1).waits_for.empty());
+  Progress waiting = at(0, 0);
+  waiting.waits_for = "the reference";
+  run.progress(1, waiting, 1);
+  CHECK(run.view(1).waits_for == "the reference");
+  run.progress(2, at(3, 100), 2);
+  CHECK(run.view(2).waits_for.empty());
+  run.progress(2, waiting, 3);
+  run.progress(1, at(1, 100), 4);
+  CHECK(run.view(4).waits_for.empty());
+}
+
 TEST_CASE("what limits is what takes the GPU's time in the last seconds, over all devices") {
   using Limit = RunProgress::Limit;
   RunProgress run(2, 2, std::nullopt);

@@ -96,8 +96,8 @@ Hello hello_from(const json& message) {
 }
 
 json progress(const Progress& progress) {
-  return {{"event", "progress"},       {"done", progress.done},       {"total", progress.total},       {"reused", progress.reused},
-          {"failed", progress.failed}, {"best_us", progress.best_us}, {"used", to_json(progress.used)}};
+  return {{"event", "progress"},       {"done", progress.done},       {"total", progress.total},        {"reused", progress.reused},
+          {"failed", progress.failed}, {"best_us", progress.best_us}, {"used", to_json(progress.used)}, {"waits_for", progress.waits_for}};
 }
 
 Progress progress_from(const json& message, const spec::Problem& problem) {
@@ -109,6 +109,7 @@ Progress progress_from(const json& message, const spec::Problem& problem) {
   progress.failed = message.at("failed");
   progress.best_us = message.at("best_us");
   progress.used = utilisation_from(message.at("used"));
+  progress.waits_for = message.at("waits_for");
   return progress;
 }
 

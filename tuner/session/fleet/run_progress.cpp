@@ -38,6 +38,7 @@ void RunProgress::progress(std::size_t device, const Progress& progress, double 
   running.failed = progress.failed;
   running.best_us = progress.best_us;
   running.used = progress.used;
+  running.waits_for = progress.waits_for;
   sample(now_s);
 }
 
@@ -109,6 +110,16 @@ std::optional<double> RunProgress::eta(double now_s) const {
   return std::min(by_rate, eta_s.value_or(by_rate));
 }
 
+std::string RunProgress::waits_for() const {
+  std::string first;
+  for (const Running& running : running_) {
+    if (!running.active) continue;
+    if (running.waits_for.empty()) return {};
+    if (first.empty()) first = running.waits_for;
+  }
+  return first;
+}
+
 RunProgress::View RunProgress::view(double now_s) const {
   View view;
   view.problems_done = problems_done_;
@@ -124,6 +135,7 @@ RunProgress::View RunProgress::view(double now_s) const {
     view.reused += running.reused;
     view.failed += running.failed;
   }
+  view.waits_for = waits_for();
   if (running_.size() == 1 && running_.front().active) {
     view.problem = running_.front().problem;
     view.part = running_.front().part;

@@ -26,6 +26,7 @@ class RunProgress {
     double compilations_per_s = 0;         ///< likewise
     Limit limit = Limit::Unknown;          ///< likewise
     double best_us = 0;                    ///< of `problem`; 0: none yet
+    std::string waits_for;                 ///< Progress::waits_for, where all devices at work wait: the first of it
     std::optional<double> eta_s;           ///< of the whole command
     std::optional<double> budget_s;        ///< its budget of time, where it has one
     double elapsed_s = 0;
@@ -54,6 +55,7 @@ class RunProgress {
     std::uint64_t done = 0, total = 0, reused = 0, failed = 0;
     double best_us = 0;
     Utilisation used;
+    std::string waits_for;
   };
   /// Sums over the command until a moment.
   struct Sample {
@@ -69,6 +71,7 @@ class RunProgress {
   [[nodiscard]] static Limit limit_between(const Sample& before, const Sample& now);
   [[nodiscard]] std::uint64_t fresh() const;
   [[nodiscard]] std::optional<double> eta(double now_s) const;
+  [[nodiscard]] std::string waits_for() const;
   void sample(double now_s);
 
   std::size_t problem_count_;

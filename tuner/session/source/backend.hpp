@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attune/error.hpp"
@@ -18,6 +19,17 @@ namespace attune::session {
 class UnusableDevice : public Error {
  public:
   using Error::Error;
+};
+
+/// Code that nothing can be measured without was not there when the waiting for it was to end.
+class PreparingStopped : public Error {
+ public:
+  /// `what`: had not been compiled.
+  explicit PreparingStopped(std::string what) : Error("stopped compiling " + what, ExitCode::Interrupted), what_(std::move(what)) {}
+  [[nodiscard]] const std::string& code() const noexcept { return what_; }
+
+ private:
+  std::string what_;
 };
 
 /// A finalist that no longer works when it is verified or run again.
@@ -41,6 +53,7 @@ struct RunOffSamples {
   int rounds_per_epoch = 1;  ///< consecutive rounds that share where code and data lay, and count as one observation
   std::vector<LeftFinalist> left;
   std::vector<FailedFinalist> failed;  ///< asked for and left out
+  bool lacked_time = false;            ///< nothing was run off: not two of them were expected to be done in time
 };
 
 /// The sentinel: one configuration measured again and again, so that drift of the device shows.
@@ -97,7 +110,7 @@ class Backend {
   [[nodiscard]] virtual std::string measured_at() const { return {}; }
   /// Units: bytes per second; 0 when unknown.
   [[nodiscard]] virtual double read_ceiling_bytes_per_s() = 0;
-  /// Makes `problem` current. Requires: nothing in flight.
+  /// Makes `problem` current. Requires: nothing in flight. Throws: PreparingStopped; no problem is current then.
   virtual void prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem) = 0;
   /// Whether another `submit` keeps the pipeline fed; more than that only takes memory.
   [[nodiscard]] virtual bool wants_more() const = 0;
@@ -120,7 +133,7 @@ class Backend {
   virtual void end_by(std::optional<std::chrono::steady_clock::time_point>) {}
   /// Whether that is so: nothing is in flight, and nothing that would be submitted could be measured any more.
   [[nodiscard]] virtual bool time_is_up() const { return false; }
-  /// Nothing when these configurations cannot be run off: a recording without them, or they fail only together.
+  /// Nothing when these configurations cannot be run off: a recording without them, or they fail only together. Requires: prepared.
   [[nodiscard]] virtual std::optional<RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists, const Race::Options& race,
                                                              std::uint64_t seed) = 0;
   /// Since the problem was prepared; `wall_s`, `idle_other_s` and `searching_s` are the session's to fill in.
@@ -133,6 +146,9 @@ class Backend {
   /// Called with the configurations that a GPU worker is about to hold, the one being measured first, right before another
   /// is handed over.
   std::function<void(const std::vector<std::string>&)> on_hand_over = [](const std::vector<std::string>&) {};
+  /// Asked some ten times a second while `prepare` waits for code that nothing can be measured without (`what`: "the reference of ..."):
+  /// whether to go on. If not, the compilation is ended, and `prepare` throws PreparingStopped.
+  std::function<bool(const std::string& what)> on_wait_for_code = [](const std::string&) { return true; };
 };
 
 }  // namespace attune::session

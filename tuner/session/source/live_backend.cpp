@@ -26,61 +26,11 @@ constexpr double kSentinelShare = 0.02;     // of the time, at most: it may be a
 constexpr std::size_t kAheadPerWorker = 8;  // several configurations may share one cubin
 constexpr std::size_t kMostUnsettled = 4096;
 
-compile::CompilePool::Options pool_options(const LiveBackend::Options& options) {
-  compile::CompilePool::Options pool;
-  pool.worker = options.worker;
-  pool.workers = options.compile_workers;
-  pool.cpus = options.compile_cpus;
-  pool.deadline = options.compile_deadline;
-  pool.cache = options.cache;
-  return pool;
-}
-
 }  // namespace
-
-LiveBackend::LiveBackend(const Options& options, std::unique_ptr<measure::GpuExecutor> gpu)
-    : compilers_(pool_options(options)), gpu_(std::move(gpu)), required_(compilers_, gpu_->device()) {
-  required_.begin_support();
-}
-
-double LiveBackend::read_ceiling_bytes_per_s() {
-  drain();
-  if (read_ceiling_ >= 0) return read_ceiling_;
-  gpu_->set_support(required_.support());
-  return read_ceiling_ = gpu_->read_ceiling_bytes_per_s();
-}
 
 compile::CompileRequest LiveBackend::request_for(const spec::Configuration& configuration) const {
   return {spec::make_source(*kernel_, problem_, configuration, gpu_->device()), kernel_->name + ".cu", gpu_->device().architecture,
           spec::compiler_options(*kernel_, problem_, configuration, gpu_->device())};
-}
-
-std::shared_ptr<const compile::CompileResult> LiveBackend::compile_now(const spec::Configuration& configuration) {
-  return std::make_shared<const compile::CompileResult>(compilers_.compile_now(request_for(configuration)));
-}
-
-void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem) {
-  abandon();
-  kernel_ = &kernel;
-  problem_ = problem;
-  measures_power_ = spec::uses_power(kernel);
-  default_text_ = spec::to_text(kernel, spec::default_configuration(kernel, problem, gpu_->device()));
-  visits_made_ = 0;
-  recovering_before_s_ = gpu_->recovering_s();
-  best_us_ = gpu_busy_s_ = verifying_s_ = waiting_s_ = 0;
-  waiting_since_.reset();
-  end_ = {};
-  patience_.reset();
-  compilers_.make_way_after({});
-  may_let_go_ = false;
-  sentinel_entry_.reset();
-  sentinel_ = {};
-  required_.begin(kernel, problem);  // beside the support kernels
-  gpu_->set_support(required_.support());
-  gpu_->prepare(kernel, problem, required_.reference(kernel, problem), required_.setup(kernel, problem));
-  prepared_at_ = sentinel_at_ = Clock::now();
-  compile_busy_before_s_ = compilers_.busy_seconds();
-  compilations_before_ = compilers_.compilations();
 }
 
 bool LiveBackend::wants_more() const {
@@ -206,7 +156,7 @@ LiveBackend::EntryPtr LiveBackend::next_entry() {
 }
 
 bool LiveBackend::nothing_ends_in_time() const {  // nor would it help to wait for what is being compiled
-  return !end_.allows(end_.first_visit.seconds()) && (again_.empty() || !end_.allows(again_.front()->visit_s));
+  return !end_.allows(end_.first_visit.value()) && (again_.empty() || !end_.allows(again_.front()->visit_s));
 }
 
 void LiveBackend::end_here() {
@@ -267,6 +217,8 @@ void LiveBackend::take_visit(measure::VisitReply reply) {
   verifying_s_ += reply.verifying_s;
   const bool let_go = reply.screened_out && reply.samples_us.size() == 1;  // that tells little of what verifying takes
   if (entry->visits.empty() && !let_go) end_.first_visit.add(reply.worked_s);
+  if (entry->visits.empty() && reply.verified && !reply.samples_us.empty())
+    visit_calls_.add(reply.worked_s * 1e6 / measure::summarise({reply.samples_us}, 1).median_us);
   entry->visit_s = reply.worked_s;
   if (entry == sentinel_entry_) {
     if (reply.outcome == measure::Outcome::Ok) {
@@ -336,13 +288,33 @@ std::optional<RunOffSamples> LiveBackend::run_off(const std::vector<spec::Config
   gpu_->ensure_running();
   std::vector<std::string> names;
   for (const auto& finalist : finalists) names.push_back(spec::to_text(*kernel_, finalist));
-  const auto compile = [&](std::size_t finalist) { return compile_now(finalists[finalist]); };
-  return LiveRunOff(*gpu_, compile, on_hand_over).run(names, options, seed);
+  compiles_until_ = options.until;
+  const auto compile = [&](std::size_t finalist) { return compile_by(finalists[finalist], options.until); };
+  return LiveRunOff(*gpu_, compile, on_hand_over, {visit_calls_.value(), end_.first_visit.value()}).run(names, options, seed);
+}
+
+/// Null: not by `until`, and what was under way is ended.
+std::shared_ptr<const compile::CompileResult> LiveBackend::compile_by(const spec::Configuration& configuration,
+                                                                      std::optional<Clock::time_point> until) {
+  const auto request = request_for(configuration);
+  if (!until) return std::make_shared<const compile::CompileResult>(compilers_.compile_now(request));
+  const std::uint64_t ticket = compilers_.submit(request);
+  for (;;) {
+    const auto left = std::chrono::ceil<milliseconds>(*until - Clock::now());
+    for (auto& completed : compilers_.collect(std::clamp(left, milliseconds(0), milliseconds(100)))) {
+      if (completed.ticket == ticket) return std::make_shared<const compile::CompileResult>(std::move(completed.result));
+    }
+    if (left > milliseconds(0)) continue;
+    compilers_.abandon();
+    return nullptr;
+  }
 }
 
 std::optional<CompiledCode> LiveBackend::code(const spec::Configuration& configuration) {
   const auto request = request_for(configuration);
-  const auto compiled = compilers_.compile_now(request);
+  const auto made = compile_by(configuration, compiles_until_);
+  if (!made) return std::nullopt;
+  const auto& compiled = *made;
   if (compiled.status != compile::CompileStatus::Ok) return std::nullopt;
   return CompiledCode{compiled.key, compiled.cubin, compile::source_key(request)};
 }

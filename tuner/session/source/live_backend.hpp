@@ -65,7 +65,7 @@ class LiveBackend : public Backend {
     int calls_per_sample = 0;
     std::uint64_t due = 0;  ///< not to be visited again before this many visits have been made
     double visit_s = 0;     ///< what the last visit took the GPU worker
-    [[nodiscard]] double expected_visit_s(const SearchEnd& end) const { return visits.empty() ? end.first_visit.seconds() : visit_s; }
+    [[nodiscard]] double expected_visit_s(const SearchEnd& end) const { return visits.empty() ? end.first_visit.value() : visit_s; }
   };
 
   using EntryPtr = std::shared_ptr<Entry>;
@@ -73,7 +73,8 @@ class LiveBackend : public Backend {
   using Clock = std::chrono::steady_clock;
 
   [[nodiscard]] compile::CompileRequest request_for(const spec::Configuration& configuration) const;
-  [[nodiscard]] std::shared_ptr<const compile::CompileResult> compile_now(const spec::Configuration& configuration);
+  [[nodiscard]] std::shared_ptr<const compile::CompileResult> compile_by(const spec::Configuration& configuration,
+                                                                         std::optional<Clock::time_point> until);
   void take_compiled();
   void note_compile_time(double seconds);
   void take_visits();
@@ -85,7 +86,7 @@ class LiveBackend : public Backend {
   void wait(std::chrono::milliseconds timeout) const;
   [[nodiscard]] EntryPtr next_entry();
   /// Whether one that is submitted now is expected to be measured in time.
-  [[nodiscard]] bool another_fits() const { return end_.allows(end_.compile.seconds() + end_.first_visit.seconds()); }
+  [[nodiscard]] bool another_fits() const { return end_.allows(end_.compile.value() + end_.first_visit.value()); }
   [[nodiscard]] bool nothing_ends_in_time() const;
   /// Settles what was sampled, and ends what is under way.
   void end_here();
@@ -118,7 +119,10 @@ class LiveBackend : public Backend {
   double recovering_before_s_ = 0;
   double waiting_s_ = 0;  ///< of the GPU worker, for compiled work
   std::optional<Clock::time_point> waiting_since_;
-  SearchEnd end_;  ///< by the budget
+  SearchEnd end_;                                    ///< by the budget
+  SearchEnd::Mean visit_calls_;                      ///< how many calls' time a first visit takes that verifies
+  std::optional<Clock::time_point> compiles_until_;  ///< after the search: of the last run-off
+  bool lacks_code_ = false;                          ///< preparing was stopped before there was what to measure with
   std::optional<CompilePatience> patience_;
   bool may_let_go_ = false;
   bool measures_power_ = false;  ///< some metric, or the objective, needs it

@@ -1,5 +1,6 @@
 #include "tuner/session/source/live_run_off.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 namespace attune::session {
@@ -7,53 +8,91 @@ namespace attune::session {
 std::optional<RunOffSamples> LiveRunOff::run(const std::vector<std::string>& finalists, const Race::Options& options, std::uint64_t seed) {
   samples_ = {};
   samples_.rounds_per_epoch = options.rounds;
-  std::vector<measure::VisitRequest> visits;
-  for (std::size_t i = 0; i < finalists.size(); ++i) {
-    if (options.until && visits.size() > 1 && Clock::now() > *options.until) break;
-    // One of an earlier run is unknown to this worker, and verifying again costs little: but for slow kernels, whose time is bounded.
-    const bool again = !options.until || !gpu_.has_verified(finalists[i]);
-    if (auto visit = verify(finalists[i], *compile_(i), again)) visits.push_back(*std::move(visit));
-  }
-  if (!samples_.failed.empty() || visits.empty()) return std::move(samples_);  // the caller asks again without those that failed
+  expected_epoch_s_ = 0;
+  const auto visits = options.until ? admit_in_time(finalists, options) : admit(finalists, options);
+  if (!samples_.failed.empty()) return std::move(samples_);  // the caller asks again without those that failed
+  samples_.lacked_time = visits.empty();
+  if (samples_.lacked_time) return std::move(samples_);
   Race race(visits.size(), options);
-  Clock::duration epoch_took{0};
+  std::chrono::duration<double> epoch_takes(expected_epoch_s_);
   for (auto running = race.running(); !running.empty(); running = race.running()) {
     std::vector<measure::VisitRequest> now;
     for (const std::size_t i : running) now.push_back(visits[i]);
     const auto begin = Clock::now();
-    if (options.until && begin + epoch_took > *options.until) break;
+    if (options.until && begin + epoch_takes > *options.until) break;
     const auto rounds_us = run_epoch(std::move(now), options.rounds, seed + static_cast<std::uint64_t>(race.epochs()));
-    epoch_took = Clock::now() - begin;
+    epoch_takes = Clock::now() - begin;
     if (!samples_.failed.empty()) return std::move(samples_);
     if (rounds_us.empty()) return std::nullopt;  // they do not work together
     race.add_epoch(rounds_us);
   }
-  if (race.epochs() == 0) return std::nullopt;  // no time
-  keep(race, visits);
+  samples_.lacked_time = race.epochs() == 0;
+  if (!samples_.lacked_time) keep(race, visits);
   return std::move(samples_);
 }
 
-std::optional<measure::VisitRequest> LiveRunOff::verify(const std::string& configuration, const compile::CompileResult& compiled,
-                                                        bool again) {
-  if (compiled.status != compile::CompileStatus::Ok) {
-    samples_.failed.push_back({configuration, measure::Outcome::CompileFailed, compiled.log});
+/// One of an earlier run is unknown to this worker, and verifying all again costs little where time is no matter.
+std::vector<measure::VisitRequest> LiveRunOff::admit(const std::vector<std::string>& finalists, const Race::Options& options) {
+  std::vector<measure::VisitRequest> visits;
+  for (std::size_t i = 0; i < finalists.size(); ++i)
+    if (auto visit = ready(finalists[i], i, true, options)) visits.push_back(*std::move(visit));
+  return visits;
+}
+
+/// Who was verified by a worker of this run is not verified again, and nobody who would leave no time for an epoch of all.
+std::vector<measure::VisitRequest> LiveRunOff::admit_in_time(const std::vector<std::string>& finalists, const Race::Options& options) {
+  std::vector<measure::VisitRequest> visits;
+  const auto call_us = [&](std::size_t i) { return i < options.known_us.size() ? options.known_us[i] : 0; };
+  const auto verifying_s = [&](std::size_t i) { return gpu_.has_verified(finalists[i]) ? 0 : visit_.expected_s(call_us(i)); };
+  const auto epoch_s = [&](std::size_t i) { return expected_epoch_s(call_us(i), options.rounds); };
+  for (std::size_t i = 0; i < finalists.size(); ++i) {
+    double needed_s = expected_epoch_s_ + verifying_s(i) + epoch_s(i);
+    if (visits.empty() && i + 1 < finalists.size()) needed_s += verifying_s(i + 1) + epoch_s(i + 1);  // nobody runs off alone
+    if (Clock::now() + std::chrono::duration<double>(needed_s) > *options.until) continue;
+    auto visit = ready(finalists[i], i, !gpu_.has_verified(finalists[i]), options);
+    if (!visit) continue;
+    expected_epoch_s_ += epoch_s(i);
+    visits.push_back(*std::move(visit));
+  }
+  if (visits.size() < std::min(std::size_t{2}, finalists.size())) visits.clear();
+  return visits;
+}
+
+std::optional<measure::VisitRequest> LiveRunOff::ready(const std::string& configuration, std::size_t place, bool again,
+                                                       const Race::Options& options) {
+  const auto compiled = compile_(place);
+  if (!compiled) return std::nullopt;
+  if (compiled->status != compile::CompileStatus::Ok) {
+    samples_.failed.push_back({configuration, measure::Outcome::CompileFailed, compiled->log});
     return std::nullopt;
   }
   measure::VisitRequest visit;
   visit.configuration = configuration;
-  visit.cubin_key = compiled.key;
-  visit.cubin = compiled.cubin;
-  if (!again) return visit;
+  visit.cubin_key = compiled->key;
+  visit.cubin = compiled->cubin;
+  if (again && !verify(visit, options)) return std::nullopt;
+  return visit;
+}
+
+/// One that takes far longer than was expected is ended with the worker that has it: the answer is as good as it was.
+bool LiveRunOff::verify(measure::VisitRequest visit, const Race::Options& options) {
   visit.verify = true;
   visit.max_samples = 1;
-  hand_over_({configuration});
+  hand_over_({visit.configuration});
   gpu_.submit(visit);
   std::optional<measure::VisitReply> reply;
-  while (!reply) reply = gpu_.collect(std::chrono::milliseconds(100));
-  visit.verify = false;
-  if (reply->outcome == measure::Outcome::Ok) return visit;
-  samples_.failed.push_back({configuration, reply->outcome, reply->detail});
-  return std::nullopt;
+  while (!reply) {
+    reply = gpu_.collect(std::chrono::milliseconds(100));
+    if (reply || !options.until || Clock::now() <= *options.until) continue;
+    gpu_.abandon(std::chrono::milliseconds(0));
+    return false;
+  }
+  if (reply->outcome != measure::Outcome::Ok) {
+    samples_.failed.push_back({visit.configuration, reply->outcome, reply->detail});
+    return false;
+  }
+  if (!reply->samples_us.empty()) visit_ = {reply->worked_s * 1e6 / reply->samples_us.front(), reply->worked_s};  // others are like it
+  return true;
 }
 
 std::vector<std::vector<double>> LiveRunOff::run_epoch(std::vector<measure::VisitRequest> running, int rounds, std::uint64_t seed) {

@@ -11,6 +11,7 @@
 #include "tuner/compile/compiler.hpp"
 #include "tuner/measure/gpu_executor.hpp"
 #include "tuner/session/source/backend.hpp"
+#include "tuner/session/source/search_end.hpp"
 
 namespace attune::session {
 
@@ -22,17 +23,23 @@ class LiveRunOff {
   /// Called with the configurations that the GPU worker is about to hold.
   using HandOver = std::function<void(const std::vector<std::string>&)>;
 
-  /// `compile`: compiles a finalist, by its place in what runs off. Requires: `gpu` outlives this.
-  LiveRunOff(measure::GpuExecutor& gpu, Compile compile, HandOver hand_over)
-      : gpu_(gpu), compile_(std::move(compile)), hand_over_(std::move(hand_over)) {}
+  /// `compile`: compiles a finalist, by its place in what runs off; null: there was no time for that. `visit`: what verifying one takes, by
+  /// the search. Requires: `gpu` outlives this.
+  LiveRunOff(measure::GpuExecutor& gpu, Compile compile, HandOver hand_over, const VisitCost& visit)
+      : gpu_(gpu), compile_(std::move(compile)), hand_over_(std::move(hand_over)), visit_(visit) {}
 
   /// See Backend::run_off. Requires: the worker is idle.
   [[nodiscard]] std::optional<RunOffSamples> run(const std::vector<std::string>& finalists, const Race::Options& options,
                                                  std::uint64_t seed);
 
  private:
-  [[nodiscard]] std::optional<measure::VisitRequest> verify(const std::string& configuration, const compile::CompileResult& compiled,
-                                                            bool again);
+  /// Those that take part in the race; none where fewer than two of several are expected to be verified and to run an epoch in time.
+  [[nodiscard]] std::vector<measure::VisitRequest> admit(const std::vector<std::string>& finalists, const Race::Options& options);
+  [[nodiscard]] std::vector<measure::VisitRequest> admit_in_time(const std::vector<std::string>& finalists, const Race::Options& options);
+  /// A finalist's visit once it is compiled, and verified where `again` says so. Nothing: it failed, or there was no time.
+  [[nodiscard]] std::optional<measure::VisitRequest> ready(const std::string& configuration, std::size_t place, bool again,
+                                                           const Race::Options& options);
+  [[nodiscard]] bool verify(measure::VisitRequest visit, const Race::Options& options);
   /// One epoch; who fails alone is named in the samples. Empty when somebody did, or when they fail only together.
   [[nodiscard]] std::vector<std::vector<double>> run_epoch(std::vector<measure::VisitRequest> running, int rounds, std::uint64_t seed);
   void keep(const Race& race, const std::vector<measure::VisitRequest>& visits);
@@ -40,6 +47,8 @@ class LiveRunOff {
   measure::GpuExecutor& gpu_;
   Compile compile_;
   HandOver hand_over_;
+  VisitCost visit_;
+  double expected_epoch_s_ = 0;  ///< of all that were admitted; 0: not known
   RunOffSamples samples_;
 };
 

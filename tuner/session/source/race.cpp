@@ -39,6 +39,12 @@ bool would_go_on(std::size_t left, std::size_t rounds, std::size_t rounds_per_ep
   return left > 1 && rounds > 1 && epochs < static_cast<std::size_t>(std::max(most, 0));
 }
 
+double expected_epoch_s(double call_us, int rounds) {
+  constexpr double kLoad_s = 0.005, kShortestBatch_us = 1000;
+  constexpr int kProbes = 3;  // of an epoch, beside its rounds
+  return kLoad_s + (rounds + kProbes) * std::max(kShortestBatch_us, call_us) / 1e6;
+}
+
 Race::Options Race::Options::of_at_most(int epochs) {
   Options options;
   options.most = epochs;

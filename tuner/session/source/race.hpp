@@ -16,6 +16,9 @@ namespace attune::session {
 /// search, no race.
 [[nodiscard]] bool would_go_on(std::size_t left, std::size_t rounds, std::size_t rounds_per_epoch, int most);
 
+/// What an epoch takes of a finalist whose call takes `call_us`, expected: loading, calibrating, and its rounds.
+[[nodiscard]] double expected_epoch_s(double call_us, int rounds);
+
 /// The run-off as a race: in every epoch the finalists still running are loaded afresh and sampled in interleaved rounds;
 /// who is slower than the leader beyond doubt leaves. What remains when the epochs are over cannot be told apart, or is
 /// alone.
@@ -34,6 +37,7 @@ class Race {
     double hopeless = 1.03;  ///< who is slower than this many times the leader's time in every epoch leaves at once
     /// On a GPU no epoch begins that is not expected to end by then; what was run until then decides.
     std::optional<std::chrono::steady_clock::time_point> until{};
+    std::vector<double> known_us{};  ///< with `until`: what a call of each finalist takes, from which it is told what would end in time
 
     [[nodiscard]] static Options of_at_most(int epochs);
   };

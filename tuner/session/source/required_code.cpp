@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <chrono>
+#include <utility>
+
 #include "attune/error.hpp"
 #include "tuner/session/source/backend.hpp"
 
@@ -9,6 +12,7 @@ namespace attune::session {
 namespace {
 
 constexpr std::size_t kMostPrograms = 16;  // whose code is kept
+constexpr std::chrono::milliseconds kLook{100};
 
 /// Only what the compiler refused is a matter of the source.
 void require_compiled(const compile::CompileResult& result, const std::string& what) {
@@ -30,11 +34,25 @@ compile::CompileRequest RequiredCode::support_request() const {
 
 void RequiredCode::begin_support() { (void)compilers_->submit(support_request()); }  // support() joins it
 
-const std::string& RequiredCode::support() {
+/// A compilation can be ended only with the worker that makes it, and what it has made until then is lost.
+compile::CompileResult RequiredCode::wait_for(const compile::CompileRequest& request, const std::string& what, const GoesOn& goes_on) {
+  const std::uint64_t ticket = compilers_->submit(request);
+  for (;;) {
+    for (auto& completed : compilers_->collect(kLook)) {  // of the others too, which the pool keeps
+      if (completed.ticket == ticket) return std::move(completed.result);
+    }
+    if (goes_on(what)) continue;
+    compilers_->abandon();
+    throw PreparingStopped(what);
+  }
+}
+
+const std::string& RequiredCode::support(const GoesOn& goes_on) {
   if (!support_.empty()) return support_;
-  const auto compiled = compilers_->compile_now(support_request());
+  const std::string what = "attune's own device kernels for " + device_->architecture;
+  const auto compiled = wait_for(support_request(), what, goes_on);
   try {
-    require_compiled(compiled, "attune's own device kernels for " + device_->architecture);
+    require_compiled(compiled, what);
   } catch (const Error& error) {
     throw UnusableDevice(error.what(), error.exit_code());
   }
@@ -55,21 +73,21 @@ void RequiredCode::begin(const spec::KernelTemplate& kernel, const spec::Problem
   }
 }
 
-std::string RequiredCode::compiled(const Program& program) {
+std::string RequiredCode::compiled(const Program& program, const GoesOn& goes_on) {
   if (program.key.empty()) return {};
   if (const auto known = compiled_.find(program.key); known != compiled_.end()) return known->second;
-  const auto result = compilers_->compile_now(program.request);
+  const auto result = wait_for(program.request, program.what, goes_on);
   require_compiled(result, program.what);
   if (compiled_.size() == kMostPrograms) compiled_.clear();
   return compiled_.emplace(program.key, result.cubin).first->second;
 }
 
-std::string RequiredCode::reference(const spec::KernelTemplate& kernel, const spec::Problem& problem) {
-  return compiled(program(verify::reference_program(kernel, problem, *device_)));
+std::string RequiredCode::reference(const spec::KernelTemplate& kernel, const spec::Problem& problem, const GoesOn& goes_on) {
+  return compiled(program(verify::reference_program(kernel, problem, *device_)), goes_on);
 }
 
-std::string RequiredCode::setup(const spec::KernelTemplate& kernel, const spec::Problem& problem) {
-  return compiled(program(verify::setup_program(kernel, problem, *device_)));
+std::string RequiredCode::setup(const spec::KernelTemplate& kernel, const spec::Problem& problem, const GoesOn& goes_on) {
+  return compiled(program(verify::setup_program(kernel, problem, *device_)), goes_on);
 }
 
 }  // namespace attune::session

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -20,13 +21,17 @@ class RequiredCode {
   /// Have them compiled, without waiting.
   void begin_support();
   void begin(const spec::KernelTemplate& kernel, const spec::Problem& problem);
-  /// Throws: UnusableDevice.
-  [[nodiscard]] const std::string& support();
+  /// Whether to wait on for what it names; asked some ten times a second. If not, all that is being compiled is ended: PreparingStopped.
+  using GoesOn = std::function<bool(const std::string& what)>;
+
+  /// Throws: UnusableDevice, PreparingStopped.
+  [[nodiscard]] const std::string& support(const GoesOn& goes_on);
   /// Returns the cubin of the problem's reference; empty: there is no program to compile. Keeps a number of cubins, each for all problems
-  /// that have the same program. Throws: CompileError, EnvironmentError (the compiler did not get to its end), SpecError.
-  [[nodiscard]] std::string reference(const spec::KernelTemplate& kernel, const spec::Problem& problem);
+  /// that have the same program. Throws: CompileError, EnvironmentError (the compiler did not get to its end), SpecError,
+  /// PreparingStopped.
+  [[nodiscard]] std::string reference(const spec::KernelTemplate& kernel, const spec::Problem& problem, const GoesOn& goes_on);
   /// The same of the setup that all configurations share.
-  [[nodiscard]] std::string setup(const spec::KernelTemplate& kernel, const spec::Problem& problem);
+  [[nodiscard]] std::string setup(const spec::KernelTemplate& kernel, const spec::Problem& problem, const GoesOn& goes_on);
 
  private:
   struct Program {
@@ -36,7 +41,8 @@ class RequiredCode {
   };
   [[nodiscard]] compile::CompileRequest support_request() const;
   [[nodiscard]] Program program(const std::optional<verify::ReferenceProgram>& program) const;
-  [[nodiscard]] std::string compiled(const Program& program);
+  [[nodiscard]] std::string compiled(const Program& program, const GoesOn& goes_on);
+  [[nodiscard]] compile::CompileResult wait_for(const compile::CompileRequest& request, const std::string& what, const GoesOn& goes_on);
 
   compile::CompilePool* compilers_;
   const spec::DeviceInfo* device_;

@@ -46,7 +46,13 @@ bool PartSearch::run() {
     return true;
   }
   plan();
-  const bool complete = search_on();
+  bool complete = false;
+  try {
+    complete = search_on();
+  } catch (const PreparingStopped&) {  // nothing is under way
+    tally_.ran_out_of_time();
+    complete = context_.lacks_code();  // else it was interrupted
+  }
   describe(complete);
   return complete;
 }

@@ -1,6 +1,9 @@
 #include "tuner/session/tune/problem_context.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
+#include <utility>
 
 #include "tuner/session/tune/renewal.hpp"
 #include "tuner/spec/metrics.hpp"
@@ -25,9 +28,36 @@ ProblemContext::ProblemContext(const spec::KernelTemplate& the_kernel, const Tun
 }
 
 Backend& ProblemContext::prepared_backend() {
-  if (!prepared_) backend.prepare(kernel, problem);
+  if (prepared_) return backend;
+  if (lacks_code_) throw PreparingStopped(*lacks_code_);
+  struct Waiting {
+    Backend& backend;
+    ~Waiting() {
+      backend.on_wait_for_code = [](const std::string&) { return true; };
+    }
+  } const waiting{backend};
+  backend.on_wait_for_code = [this](const std::string& what) { return waits_on(what); };
+  try {
+    backend.prepare(kernel, problem);
+  } catch (const PreparingStopped& stopped) {
+    if (observer.interrupted()) throw;
+    lacks_code_ = stopped.code();
+    observer.notice(fmt::format(
+        "nothing of {} could be measured: {} did not compile within the time of the budget. What was compiled of it is lost, since "
+        "a compiler can only be ended; give it a longer --budget once, later runs find the code in the cache",
+        name(), stopped.code()));
+    throw;
+  }
   prepared_ = true;
   return backend;
+}
+
+bool ProblemContext::waits_on(const std::string& what) const {
+  Progress progress;
+  progress.problem = &problem;
+  progress.waits_for = what;
+  observer.progress(progress);
+  return !observer.interrupted() && (!prepare_by_ || std::chrono::steady_clock::now() < *prepare_by_);
 }
 
 std::optional<space::Ordinal> ProblemContext::find(const std::string& configuration) const {

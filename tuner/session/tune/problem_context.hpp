@@ -1,5 +1,7 @@
 #pragma once
+#include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "db/database.hpp"
@@ -36,9 +38,15 @@ class ProblemContext {
   /// The problem, as rows and messages name it.
   [[nodiscard]] const std::string& name() const { return *query.problem; }
   /// The backend, which holds the problem from the first call on. Nothing is allocated on a device where every answer is known already.
+  /// Throws: PreparingStopped, again at once where that was not before `prepare_by`'s end, which was told.
   [[nodiscard]] Backend& prepared_backend();
-  /// Whether that was called.
+  /// Whether that has succeeded.
   [[nodiscard]] bool is_prepared() const noexcept { return prepared_; }
+  /// What has to be compiled before anything is measured is waited for until then; nothing: for as long as it takes. An interruption ends
+  /// it in any case.
+  void prepare_by(std::optional<std::chrono::steady_clock::time_point> end) { prepare_by_ = end; }
+  /// Whether that was too early, so that nothing can be measured in this run.
+  [[nodiscard]] bool lacks_code() const noexcept { return lacks_code_.has_value(); }
   [[nodiscard]] std::string text(space::Ordinal ordinal) const { return spec::to_text(kernel, space.at(ordinal)); }
   /// Nothing where the space has no such configuration. Throws: UsageError where it names a parameter or a value that this version of the
   /// template does not declare.
@@ -64,7 +72,11 @@ class ProblemContext {
   [[nodiscard]] bool is_outdated(const std::string& driver, const std::string& nvrtc) const;
 
  private:
+  [[nodiscard]] bool waits_on(const std::string& what) const;
+
   bool prepared_ = false;
+  std::optional<std::chrono::steady_clock::time_point> prepare_by_;
+  std::optional<std::string> lacks_code_;  ///< what had not been compiled
 };
 
 }  // namespace attune::session

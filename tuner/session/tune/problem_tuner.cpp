@@ -34,16 +34,16 @@ bool ProblemTuner::run(std::optional<Clock::time_point> deadline) {
     const double search_s = std::max(0.0, std::chrono::duration<double>(*deadline - Clock::now()).count());
     // One device of several is asked for one problem at a time: its part of the budget tells how many share that.
     const double parts = search_s > 0 ? std::round(context_.request.budget.seconds.value_or(0) / search_s) : 1;
-    choice_->limit_run_off(run_off_seconds(search_s, std::max(context_.request.problems.size(), static_cast<std::size_t>(parts))));
+    const std::size_t problems = std::max(context_.request.problems.size(), static_cast<std::size_t>(parts));
+    choice_->limit_run_off(run_off_seconds(search_s, problems), *deadline);
   }
+  prepare_by(deadline);
   const auto& where = context_.request.where;
-  const bool complete = search({where, 0, deadline, "", 0});
+  bool complete = search({where, 0, deadline, "", 0});
   keep_restricted_best();
   account();
-  if (complete)
-    choose_best();
-  else if (context_.request.best_when_stopped)
-    choice_->choose_by_medians();
+  if (complete) complete = choose_best();
+  if (!complete && context_.request.best_when_stopped) choice_->choose_by_medians();
   finish(complete, where.empty() ? json::object() : json{{"where", texts_of(where)}, {"searched_size", search_->part().size}});
   return complete;
 }
@@ -93,7 +93,7 @@ void ProblemTuner::account() {
   if (tally_.result.measured > 0) tally_.account(context_.backend.utilisation());
 }
 
-void ProblemTuner::choose_best() { choice_->choose(ever_restricted_); }
+bool ProblemTuner::choose_best() { return choice_->choose(ever_restricted_); }
 
 std::string ProblemTuner::name_of_launches(const std::string& configuration) {
   const auto ordinal = context_.find(configuration);

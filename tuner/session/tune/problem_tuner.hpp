@@ -33,7 +33,9 @@ class ProblemTuner {
   /// See WinnerChoice::limit_run_off. Requires: begin() has returned true.
   void limit_run_offs(double seconds) { choice_->limit_run_off(seconds); }
   /// See WinnerChoice::choose. Requires: begin() has returned true.
-  void choose_best();
+  [[nodiscard]] bool choose_best();
+  /// See ProblemContext::prepare_by.
+  void prepare_by(std::optional<Clock::time_point> end) { context_.prepare_by(end); }
   /// See WinnerChoice::compare. Requires: begin() has returned true.
   [[nodiscard]] std::optional<RunOffSamples> compare(const std::vector<std::string>& configurations) {
     return choice_->compare(configurations);

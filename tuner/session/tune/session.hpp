@@ -49,8 +49,9 @@ struct Progress {
   std::string part;                   ///< which part of its space is searched (a rung's name); empty: no named one
   std::uint64_t done = 0, total = 0;  ///< configurations of this problem: decided / allowed by the budget
   std::uint64_t reused = 0, failed = 0;
-  double best_us = 0;  ///< 0: none yet
-  Utilisation used;    ///< so far, for this problem
+  double best_us = 0;     ///< 0: none yet
+  Utilisation used;       ///< so far, for this problem
+  std::string waits_for;  ///< code that is compiled before anything can be measured: "the reference of ..."; empty: none is waited for
 };
 
 /// One configuration that failed in some way, for messages.

@@ -34,7 +34,7 @@ bool run_off_would_go_on(const json& detail, int most) {
 WinnerChoice::WinnerChoice(ProblemContext& context, KnownResults& known, ProblemTally& tally)
     : context_(context), known_(known), tally_(tally), best_seen_(context.database.best_of(context.query).has_value()) {}
 
-void WinnerChoice::choose(bool of_a_part) {
+bool WinnerChoice::choose(bool of_a_part) {
   const FinalistRule& plain = context_.request.finalists;
   FinalistRule rule = plain.for_search_of(known_.memory().decided().size());
   rule.most = std::min(rule.most, most_in_time());
@@ -46,12 +46,15 @@ void WinnerChoice::choose(bool of_a_part) {
     if (!narrowed) asked = finalists;
     if (finalists.empty()) {
       forget_what_fails();
-      return tell_why_none();
+      tell_why_none();
+      return true;
     }
-    if (!narrowed && decided_before(asked)) return;
+    if (!narrowed && decided_before(asked)) return true;
     auto samples = run_off(finalists, end);
     if (samples && !samples->failed.empty()) continue;  // the next best take their places
-    const bool no_time = end && Clock::now() >= *end;
+    const bool no_time = lacked_time_ || (end && Clock::now() >= *end);
+    if (!samples && !context_.is_prepared() && context_.observer.interrupted()) return false;
+    if (!samples && no_time && keeps_decision(asked)) return true;
     if (!samples && !narrowed && !no_time && finalists.size() > plain.most + 1) {  // the scratch of so many may be more than the device has
       narrowed = true;
       rule = plain;
@@ -64,7 +67,8 @@ void WinnerChoice::choose(bool of_a_part) {
       samples = search_medians(finalists);
       if (no_time) asked.clear();  // a later run decides it
     }
-    return store(*samples, asked, ran_off, of_a_part);
+    store(*samples, asked, ran_off, of_a_part);
+    return true;
   }
 }
 
@@ -85,12 +89,10 @@ std::vector<std::string> WinnerChoice::finalists_by(const FinalistRule& rule, co
 
 /// How many finalists a run-off can compare in its share of the budget: Race::kEarly epochs of each, as the fastest takes them.
 std::size_t WinnerChoice::most_in_time() const {
-  constexpr double kLoad_s = 0.005, kShortestBatch_us = 1000, kProbes = 3;  // of an epoch, beside its rounds
   if (!run_off_s_) return std::numeric_limits<std::size_t>::max();
   const auto best = known_.memory().best();
   if (best.empty()) return std::numeric_limits<std::size_t>::max();
-  const double batch_us = std::max(kShortestBatch_us, time_of(context_.kernel, known_[best.front()]));
-  const double epoch_s = kLoad_s + (context_.request.race.rounds + kProbes) * batch_us / 1e6;
+  const double epoch_s = expected_epoch_s(time_of(context_.kernel, known_[best.front()]), context_.request.race.rounds);
   return std::max(std::size_t{2}, static_cast<std::size_t>(*run_off_s_ / (Race::kEarly * epoch_s)));
 }
 
@@ -116,6 +118,20 @@ bool WinnerChoice::decided_before(const std::vector<std::string>& asked) {
     return true;
   }
   return false;
+}
+
+/// Whether an earlier run-off of the same finalists, which lacked the time to go on, has the say. Medians of a search say less.
+bool WinnerChoice::keeps_decision(const std::vector<std::string>& asked) {
+  auto previous = context_.database.best_of(context_.query);
+  if (!previous || !context_.of_this_memory(previous->detail_json) || context_.is_outdated(previous->driver, previous->nvrtc)) return false;
+  const json detail = base::parse_json(previous->detail_json);
+  const bool same =
+      context_.counts_here(base::member_or(detail, "origin", "")) && base::member_or(detail, "asked", std::vector<std::string>{}) == asked;
+  if (!same) return false;
+  context_.observer.notice(fmt::format(
+      "there was no time for a run-off of {}: the best stays as an earlier run-off of the same finalists decided it", context_.name()));
+  tally_.result.best = std::move(previous);
+  return true;
 }
 
 /// A search of a part knows little: a best row without a record here (imported, or replayed on a machine that measures now) may be
@@ -164,9 +180,18 @@ std::optional<RunOffSamples> WinnerChoice::run_off(const std::vector<std::string
   std::vector<spec::Configuration> configurations;
   for (const auto& finalist : finalists) configurations.push_back(spec::configuration_from_text(context_.kernel, finalist));
   Race::Options race = context_.race();
-  if (run_off_s_ && !end) end = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*run_off_s_));
+  if (run_off_s_ && !end) {
+    const auto begin = std::max(Clock::now(), run_off_begins_by_);
+    end = begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*run_off_s_));
+  }
   race.until = end;
-  auto samples = context_.prepared_backend().run_off(configurations, race, context_.request.seed);
+  if (end) {
+    context_.prepare_by(end);
+    for (const auto& finalist : finalists) race.known_us.push_back(known_.stored(finalist).timing.median_us);
+  }
+  auto samples = run_off_on_device(configurations, race);
+  lacked_time_ = samples && samples->lacked_time;
+  if (lacked_time_) samples.reset();
   if (!samples) return samples;
   for (const auto& failed : samples->failed) {
     const auto ordinal = context_.find(failed.configuration);
@@ -176,6 +201,17 @@ std::optional<RunOffSamples> WinnerChoice::run_off(const std::vector<std::string
     tally_.count_failure(*ordinal);
   }
   return samples;
+}
+
+std::optional<RunOffSamples> WinnerChoice::run_off_on_device(const std::vector<spec::Configuration>& configurations,
+                                                             const Race::Options& race) {
+  try {
+    return context_.prepared_backend().run_off(configurations, race, context_.request.seed);
+  } catch (const PreparingStopped&) {
+    RunOffSamples none;
+    none.lacked_time = true;
+    return none;
+  }
 }
 
 std::optional<RunOffSamples> WinnerChoice::compare(const std::vector<std::string>& configurations) {

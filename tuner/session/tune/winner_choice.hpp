@@ -17,11 +17,16 @@ class WinnerChoice {
   WinnerChoice(const WinnerChoice&) = delete;
   WinnerChoice& operator=(const WinnerChoice&) = delete;
 
-  /// What a call of `choose` or `compare` may take on a device; unless given, what it takes.
-  void limit_run_off(double seconds) { run_off_s_ = seconds; }
+  /// What a call of `choose` or `compare` may take on a device; unless given, what it takes. `begin`: what the search leaves of its time
+  /// until then comes on top of that.
+  void limit_run_off(double seconds, std::chrono::steady_clock::time_point begin = {}) {
+    run_off_s_ = seconds;
+    run_off_begins_by_ = begin;
+  }
   /// Decides among everything known of this problem, not only what this run proposed: neither a small budget nor a condition
   /// may replace a better winner of an earlier run. `of_a_part`: some search of this run was of a part of the space.
-  void choose(bool of_a_part);
+  /// False when it was interrupted before anything could be run off: nothing is decided then.
+  [[nodiscard]] bool choose(bool of_a_part);
   /// The same of a run that was stopped, without the device: by what the search measured, and only where nothing was decided before.
   void choose_by_medians();
   /// Interleaved samples of these configurations; nothing when the backend has none of all of them. Those that fail are failed
@@ -32,6 +37,7 @@ class WinnerChoice {
   using End = std::optional<std::chrono::steady_clock::time_point>;
 
   [[nodiscard]] bool decided_before(const std::vector<std::string>& asked);
+  [[nodiscard]] bool keeps_decision(const std::vector<std::string>& asked);
   [[nodiscard]] bool better_is_known(const db::BestRow& best);
   /// Whether, in a run that renews, what won under another version, driver or compiler was not measured here: nothing takes its place then.
   [[nodiscard]] bool keeps_outdated();
@@ -44,6 +50,9 @@ class WinnerChoice {
   /// Backend::run_off under the request's rules; those that failed are stored as such. `end`: of this and further run-offs, set by the
   /// first where their time is limited.
   [[nodiscard]] std::optional<RunOffSamples> run_off(const std::vector<std::string>& finalists, End& end);
+  /// Backend::run_off; samples that lacked the time also where the backend could not be prepared in time.
+  [[nodiscard]] std::optional<RunOffSamples> run_off_on_device(const std::vector<spec::Configuration>& configurations,
+                                                               const Race::Options& race);
   /// For finalists that were not run off: one "round" of the search's own medians.
   [[nodiscard]] RunOffSamples search_medians(const std::vector<std::string>& finalists) const;
   void store(const RunOffSamples& samples, const std::vector<std::string>& asked, bool ran_off, bool of_a_part);
@@ -53,6 +62,8 @@ class WinnerChoice {
   ProblemTally& tally_;
   bool best_seen_;  ///< this run has seen a best row of the problem, or stored one
   std::optional<double> run_off_s_;
+  std::chrono::steady_clock::time_point run_off_begins_by_{};  ///< see limit_run_off
+  bool lacked_time_ = false;                                   ///< the last run-off
 };
 
 }  // namespace attune::session

@@ -61,6 +61,7 @@ class Climb {
       const double search_s = std::max(0.0, std::chrono::duration<double>(*end_ - Clock::now()).count());
       tuner_.limit_run_offs(run_off_seconds(search_s, request_.tune.problems.size()) / 2);  // the best's, and that of the rungs
     }
+    tuner_.prepare_by(end_);
     result_.planned =
         plan_ladder(kernel_, ladder_, request_.effort, request_.tune.budget, problem_, backend_.device(), observer_.tuning.watch(problem_))
             .configurations;
@@ -71,8 +72,7 @@ class Climb {
       observer_.rung(problem_, result_.rungs.back());
     }
     tuner_.account();
-    tuner_.choose_best();
-    if (!compare()) return interrupt();
+    if (!tuner_.choose_best() || !compare()) return interrupt();
     result_.read_ceiling_bytes_per_s = read_ceiling();
     result_.complete = true;
     keep_tuned();
@@ -172,7 +172,7 @@ class Climb {
         result_.rungs[i] = rung_of(ladder_.rungs[i]);
         result_.rungs[i].measured = measured;
       }
-      tuner_.choose_best();  // what failed must not be dispatched any more
+      if (!tuner_.choose_best()) return false;  // what failed must not be dispatched any more
     }
   }
 

@@ -1,0 +1,159 @@
+// What a budget of time leaves undone: code that nothing can be measured without, and a run-off that would not end in time.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "tests/unit/session/engine_fixture.hpp"
+#include "tuner/session/source/search_end.hpp"
+
+namespace test_lack_of_time {
+
+using namespace attune;
+using test::Engine;
+using test::MadeUpGpu;
+
+namespace {
+
+/// Its reference never gets compiled, or its finalists never run off; as the test says.
+class LateGpu : public MadeUpGpu {
+ public:
+  using MadeUpGpu::MadeUpGpu;
+  void prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem) override {
+    ++prepares;
+    while (lacks_reference) {
+      if (!on_wait_for_code("the reference")) throw session::PreparingStopped("the reference");
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    MadeUpGpu::prepare(kernel, problem);
+  }
+  [[nodiscard]] std::optional<session::RunOffSamples> run_off(const std::vector<spec::Configuration>& finalists,
+                                                              const session::Race::Options& options, std::uint64_t seed) override {
+    known_us = options.known_us;
+    auto samples = MadeUpGpu::run_off(finalists, options, seed);
+    if (!lacks_time) return samples;
+    session::RunOffSamples none;
+    none.lacked_time = true;
+    return none;
+  }
+  bool lacks_reference = false, lacks_time = false;
+  int prepares = 0;
+  std::vector<double> known_us;  ///< of the last run-off
+};
+
+struct Late : Engine {
+  LateGpu gpu{fast_ones({{20, 0}})};
+
+  /// With these limits; what it tells begins anew.
+  session::ProblemResult run(const std::string& budget) {
+    notices.clear();
+    request.budget = session::Budget::parse(budget);
+    return tune(gpu);
+  }
+  [[nodiscard]] bool told(const std::string& part) const {
+    return std::any_of(notices.begin(), notices.end(), [&](const auto& notice) { return notice.find(part) != std::string::npos; });
+  }
+  [[nodiscard]] std::string asked() const {
+    const auto rows = open().best({});
+    REQUIRE(rows.size() == 1);
+    return base::parse_json(rows.front().detail_json).at("asked").dump();
+  }
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(Late, "a reference that is not compiled by the end of the budget ends the problem, which says so and stores nothing") {
+  gpu.lacks_reference = true;
+  std::string waited_for;
+  observer.progress = [&](const session::Progress& progress) { waited_for = std::max(waited_for, progress.waits_for); };
+  const auto result = run("0.5s");
+  CHECK(waited_for == "the reference");
+  CHECK(gpu.prepares == 1);
+  CHECK(gpu.submitted.empty());
+  CHECK(told("the reference did not compile within the time of the budget"));
+  CHECK_FALSE(told("fit into the time"));
+  CHECK_FALSE(result.best.has_value());
+  CHECK_FALSE(result.nothing_left);
+  CHECK(open().records({}).empty());
+  CHECK(open().sessions({}).back().state == "finished");
+}
+
+TEST_CASE_FIXTURE(Late, "what was verified before has a winner though the reference is not compiled in time, and that is not called all") {
+  CHECK(run("20").measured == 20);
+  const auto before = open().best({});
+  gpu.lacks_reference = true;
+  gpu.run_offs.clear();
+  const auto result = run("0.5s");
+  CHECK(gpu.run_offs.empty());
+  REQUIRE(result.best.has_value());
+  CHECK(result.best->configuration == before.front().configuration);
+  CHECK_FALSE(result.nothing_left);
+  CHECK(result.measured == 0);
+  CHECK(told("did not compile within the time of the budget"));
+}
+
+TEST_CASE_FIXTURE(Late, "an interruption ends the waiting for a reference, without a word of a budget") {
+  gpu.lacks_reference = true;
+  int asked_for_stop = 0;
+  observer.interrupted = [&] { return ++asked_for_stop > 5; };
+  auto database = open();
+  const auto result = session::tune(kernel, request, gpu, database, observer);
+  CHECK(result.interrupted);
+  CHECK(notices.empty());
+  CHECK(database.sessions({}).back().state == "interrupted");
+}
+
+TEST_CASE_FIXTURE(Late,
+                  "an interruption ends the waiting for a reference that only the run-off needs, and the best is by the search's medians") {
+  request.best_when_stopped = false;
+  CHECK(run("20").measured == 20);
+  change_database("DELETE FROM best");
+  request.best_when_stopped = true;
+  gpu.lacks_reference = true;
+  int asked_for_stop = 0;
+  observer.interrupted = [&] { return gpu.prepares > 1 && ++asked_for_stop > 5; };
+  auto database = open();
+  const auto result = session::tune(kernel, request, gpu, database, observer);
+  CHECK(result.interrupted);
+  CHECK(asked() == "[]");
+}
+
+TEST_CASE_FIXTURE(Late, "finalists that have no time for a run-off are decided by the search's medians, until a later run has the time") {
+  gpu.lacks_time = true;
+  const auto result = run("60s,20");
+  CHECK(told("had no time for a run-off"));
+  REQUIRE(result.best.has_value());
+  CHECK(asked() == "[]");
+  REQUIRE_FALSE(gpu.known_us.empty());  // by which a device tells what would end in time
+  CHECK(*std::min_element(gpu.known_us.begin(), gpu.known_us.end()) == doctest::Approx(result.best->median_us));
+  gpu.lacks_time = false;
+  const auto again = run("60s,20");
+  CHECK_FALSE(again.nothing_left);
+  CHECK(asked() != "[]");
+}
+
+TEST_CASE_FIXTURE(Late, "a decision by a run-off that was cut short stays where there is no time to go on with it") {
+  request.race.most = 6;
+  (void)run("60s,20");
+  const std::string before = asked();
+  CHECK(before != "[]");
+  request.race.most = 21;  // it would go on
+  gpu.lacks_time = true;
+  const auto result = run("60s,20");
+  CHECK(told("the best stays as an earlier run-off of the same finalists decided it"));
+  CHECK(result.best.has_value());
+  CHECK(asked() == before);
+}
+
+TEST_CASE("a first visit is expected to take what others' calls tell, and at least what does not depend on them") {
+  using session::VisitCost;
+  CHECK(VisitCost{}.expected_s(200000) == doctest::Approx(1));  // five calls, the fewest that there are
+  CHECK(VisitCost{14, 3}.expected_s(200000) == doctest::Approx(2.8));
+  // Of short ones most of the time is not their calls', so that one that is ten times as long takes little more.
+  CHECK(VisitCost{2000, 0.02}.expected_s(10) == doctest::Approx(0.02).epsilon(0.02));
+  CHECK(VisitCost{2000, 0.02}.expected_s(100) == doctest::Approx(0.022));
+}
+
+}  // namespace test_lack_of_time
