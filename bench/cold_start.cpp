@@ -32,8 +32,8 @@ constexpr const char* kMethod =
     "libcuda, cuInit, the primary context. Not counted: a stream and the program's own buffers (buffers_ms). "
     "ms_beyond_context: from the construction of the Runtime until the first launch has finished on the device; "
     "second_launch_ms is the same launch once more. The breakdown comes from other processes that make the same steps"
-    " one by one: open layers (the database files), template (parsing it), device (reading its identity), lookup (the"
-    " ladder), source (of the configuration, and its keys), cubin (reading it), load module (cuModuleLoadData), bind "
+    " one by one: open layers (the database files), template (parsing it), device (reading its identity), lookup (of a"
+    " result), source (of the configuration, and its keys), cubin (reading it), load module (cuModuleLoadData), bind "
     "(its kernels), launch (enqueued and finished). `bare` is what a program without attune needs for the same cubin:"
     " loading it, finding the kernel, launching, waiting.";
 

@@ -77,7 +77,7 @@ class Row {
     row_["file_bytes"] = fs::file_size(path_);
     row_["generated_s"] = std::chrono::duration<double>(Clock::now() - start).count();
     opening();
-    ladder();
+    choice();
     lookup();
     tools();
     return row_;
@@ -100,17 +100,17 @@ class Row {
   }
 
   /// The slow path of new sizes, in the largest family: a tuned size, and one between two.
-  void ladder() {
+  void choice() {
     const auto layers = runtime::open_layers({path_}).layers;
     spec::Problem problem = made_.smallest;
     const auto walk = [&] { return runtime::choose(made_.kernel, problem, made_.device, layers, {"cold/graph"}); };
     problem.sizes["n"] = made_.sizes[made_.sizes.size() / 2];
     if (walk().decision.tier != Tier::ExactSize) throw Error("failed looking up a generated row: it was not found");
-    row_["ladder_exact_us"] = 1e3 * median_ms(settings_.repetitions, walk);
+    row_["choice_exact_us"] = 1e3 * median_ms(settings_.repetitions, walk);
     ++problem.sizes["n"];
-    row_["ladder_between_us"] = 1e3 * median_ms(settings_.repetitions, walk);
+    row_["choice_between_us"] = 1e3 * median_ms(settings_.repetitions, walk);
     problem.choices["op"] = "max";
-    row_["ladder_small_family_us"] = 1e3 * median_ms(settings_.repetitions, walk);
+    row_["choice_small_family_us"] = 1e3 * median_ms(settings_.repetitions, walk);
   }
 
   /// A plan that exists. Needs a driver, also the one without a GPU that tests use: finding a plan runs nothing on a
@@ -197,7 +197,7 @@ int run(const Settings& settings) {
   }
   const Json fields{{"units",
                      "ms, us and ns are medians; cold: the file was dropped from memory before, lookup_ns: a plan that "
-                     "exists, ladder_*: the slow path of new sizes"}};
+                     "exists, choice_*: the slow path of new sizes"}};
   fmt::print("{}\n", write_results(results, "db_scale", here, fields, rows).string());
   return 0;
 }

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "attune/error.hpp"
+#include "tuner/base/text.hpp"
 
 namespace attune::base {
 namespace {
@@ -152,12 +153,6 @@ class SymbolReader {
   std::string_view text_;
   std::size_t at_ = 0;
 };
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
 
 /// "ns::gemm<128, true, float>" in its parts.
 KernelName read_asked(std::string_view text) {

@@ -68,12 +68,6 @@ std::optional<int> suffix_exponent(std::string_view suffix) {
   return std::nullopt;
 }
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 /// What stands between the commas.
 std::vector<std::string_view> items_of(std::string_view text) {
   std::vector<std::string_view> items;
@@ -161,6 +155,12 @@ std::string utc_text(std::time_t time) {
 }
 
 }  // namespace
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
 
 std::int64_t parse_count(std::string_view text) {
   std::string_view rest = text;

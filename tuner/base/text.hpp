@@ -29,6 +29,9 @@ namespace attune::base {
 /// "60s", "5m", "1h", "500ms" -> seconds. Throws: UsageError.
 [[nodiscard]] double parse_seconds(std::string_view text);
 
+/// Without the spaces at both ends.
+[[nodiscard]] std::string_view trimmed(std::string_view text);
+
 /// UTC time as "2026-11-20T13:17:05Z".
 [[nodiscard]] std::string utc_now();
 /// The same to the microsecond, "2026-11-20T13:17:05.123456Z", and later with every call of one process: what dates rows of

@@ -91,10 +91,8 @@ class CompilePool {
   [[nodiscard]] double busy_seconds() const;
   [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
   [[nodiscard]] std::uint64_t compilations() const noexcept { return counts_.compilations; }
-  [[nodiscard]] std::uint64_t deduplicated() const noexcept { return counts_.deduplicated; }
-  [[nodiscard]] std::uint64_t cache_hits() const noexcept { return counts_.cache_hits; }
 
-  /// Process ids of the running workers, for messages and for fault injection.
+  /// Process ids of the running workers, for whoever injects faults.
   [[nodiscard]] std::vector<int> worker_pids() const;
   /// Why the cache stores nothing; empty while it does.
   [[nodiscard]] std::string cache_warning() const { return results_.cache_warning(); }

@@ -86,8 +86,8 @@ TEST_CASE("compilations, equal requests and answers from memory are counted apar
   for (const char* source : {"ok 1", "bad", "exit"}) (void)pool.submit(request(source));
   (void)collect_all(pool);
   CHECK(pool.compilations() == 4);  // "exit" twice: that a worker died is not remembered
-  CHECK(pool.deduplicated() == 2);
-  CHECK(pool.cache_hits() == 2);
+  CHECK(pool.counts().deduplicated == 2);
+  CHECK(pool.counts().cache_hits == 2);
 }
 
 TEST_CASE("the pool tells how many jobs no worker has, and how many workers have one") {
