@@ -294,6 +294,26 @@ TEST_CASE_FIXTURE(Engine, "the budget \"converged\" is used up by a search that 
   }
 }
 
+TEST_CASE_FIXTURE(Engine, "the budget \"converged\" is not used up before what another file says has won was tried") {
+  const auto slope = [](const std::string& text) { return test::works(text, 10 + base::parse_json(text)["waves"].get<double>(), 0.01); };
+  request.strategy = search::StrategyKind::Auto;
+  request.budget = session::Budget::parse("converged");
+  request.run = "first";
+  MadeUpGpu before(slope), after(slope);
+  CHECK(tune(before).measured >= 20);
+  const auto untried = std::find_if(space.begin(), space.end(), [&](const std::string& text) {
+    return std::find(before.submitted.begin(), before.submitted.end(), text) == before.submitted.end();
+  });
+  REQUIRE(untried != space.end());
+  test::synthetic_recording(kernel, request.problems, [&](const std::string& text, std::uint64_t) {
+    return text == *untried ? 5.0 : 10.0;
+  }).save(folder / "own.json");
+  request.also_try = {folder / "own.json"};
+  request.run = "second";
+  CHECK(tune(after).measured > 0);
+  CHECK(std::find(after.submitted.begin(), after.submitted.end(), *untried) != after.submitted.end());
+}
+
 TEST_CASE_FIXTURE(Engine, "the budget \"converged\" is not used up by results of another search, nor where what was known is gone") {
   const auto slope = [](const std::string& text) { return test::works(text, 10 + base::parse_json(text)["waves"].get<double>(), 0.01); };
   request.strategy = search::StrategyKind::Random;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "tuner/base/json.hpp"
+#include "tuner/session/tune/former_winners.hpp"
 #include "tuner/session/tune/part_search.hpp"
 
 namespace attune::session {
@@ -47,6 +48,7 @@ bool PartSearch::converged() {
 /// be proved wrong anew each time, by as many measurements as take that.
 bool PartSearch::had_converged() const {
   if (!context_.request.budget.until_converged || !scope_.where.empty() || !scope_.label.empty()) return false;
+  if (const auto former = former_winner(context_); former && !named_[*former]) return false;  // told since then, and not tried yet
   for (const auto& session : context_.database.sessions(context_.query)) {
     const auto summary = base::try_parse_json(session.summary_json);
     if (session.state != "finished" || !summary.is_object()) continue;
