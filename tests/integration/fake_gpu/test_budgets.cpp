@@ -205,7 +205,8 @@ TEST_CASE_FIXTURE(Costly, "a run that compiles its reference says so, and an int
     const auto events = test::json_lines(base::read_file(output()));
     return std::any_of(events.begin(), events.end(), [](const auto& event) {
       return event.at("event") == "progress" &&
-             event.at("waits_for") == "the reference of template \"brief\" with its default configuration";
+             event.at("waits_for") == "the reference of template \"brief\" with its default configuration" && event.at("budget_s") == 300 &&
+             event.at("elapsed_s") > 0;
     });
   };
   CHECK(test::wait_until(says_so, std::chrono::seconds(20)));
