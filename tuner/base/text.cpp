@@ -238,7 +238,8 @@ double parse_seconds(std::string_view text) {
   throw UsageError(fmt::format("failed reading duration '{}'; write 500ms, 60s, 5m or 1h", text));
 }
 
-std::string utc_now() { return utc_text(std::time(nullptr)) + "Z"; }
+// std::time() reads a coarse clock, up to a tick behind: by it a session could end in the second before its rows were recorded.
+std::string utc_now() { return utc_text(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())) + "Z"; }
 
 std::string utc_stamp() {
   using std::chrono::microseconds;
