@@ -48,7 +48,7 @@ std::string progress_text(const session::RunProgress::View& view) {
   }
   const double rate = view.configurations_per_s;
   if (!view.waits_for.empty())
-    text += "  compiling " + view.waits_for;
+    text += "  " + view.waits_for;
   else
     text += fmt::format("  {}/{} configurations  {:.{}f}/s", view.done, view.total, rate, rate < 9.95 ? 1 : 0);
   using Limit = session::RunProgress::Limit;

@@ -255,6 +255,22 @@ Heard WorkerProcess::hear(std::chrono::milliseconds timeout) {
   }
 }
 
+Heard WorkerProcess::hear(std::chrono::milliseconds timeout, const Waits& waits) {
+  constexpr std::chrono::milliseconds kLook{100};
+  const auto end = std::chrono::steady_clock::now() + timeout;
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
+    Heard heard = hear(std::clamp(left, std::chrono::milliseconds(0), kLook));
+    if (heard.message_came() || heard.died() || left <= kLook) return heard;
+    try {
+      if (waits) waits();
+    } catch (...) {
+      kill_and_reap();
+      throw;
+    }
+  }
+}
+
 Heard WorkerProcess::ask(const nlohmann::json& question, std::chrono::milliseconds timeout) {
   if (!running() || !tell(question)) return {Heard::What::Death, {}, end_};
   return hear(timeout);

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,9 @@ class WorkerProcess {
   [[nodiscard]] bool tell(const nlohmann::json& message);
   /// The next message, within `timeout` (as Channel::receive takes it). A worker that is gone is reaped.
   [[nodiscard]] Heard hear(std::chrono::milliseconds timeout);
+  /// The same; `waits` is called some ten times a second meanwhile. What it throws ends the worker and is passed on.
+  using Waits = std::function<void()>;
+  [[nodiscard]] Heard hear(std::chrono::milliseconds timeout, const Waits& waits);
   /// Both: the answer to a question.
   [[nodiscard]] Heard ask(const nlohmann::json& question, std::chrono::milliseconds timeout);
 

@@ -37,12 +37,12 @@ void GpuExecutor::start() {
   device_ = std::move(started.device);
 }
 
-void GpuExecutor::restart() {
+void GpuExecutor::restart(const Waits& waits) {
   for (int attempt = 1;; ++attempt) {
     ++replacements_;
     try {
       start();
-      if (prepare_message_) send_prepare();
+      if (prepare_message_) send_prepare(waits);
       return;
     } catch (const WorkerLost&) {
       if (attempt >= kStarts) throw;
@@ -51,7 +51,7 @@ void GpuExecutor::restart() {
 }
 
 void GpuExecutor::prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& reference_cubin,
-                          const std::string& setup_cubin) {
+                          const std::string& setup_cubin, const Waits& waits) {
   if (busy()) throw UsageError("failed preparing a problem: a configuration is still being measured; collect its reply first");
   prepare_message_ = std::make_shared<const json>(
       messages::prepare(kernel, problem, options_.policy, options_.support_cubin, reference_cubin, setup_cubin));
@@ -60,23 +60,24 @@ void GpuExecutor::prepare(const spec::KernelTemplate& kernel, const spec::Proble
   batch_us_ = 0;
   try {
     if (!worker_.running()) {
-      restart();
+      restart(waits);
     } else {
       try {
-        send_prepare();
+        send_prepare(waits);
       } catch (const WorkerLost&) {
-        restart();
+        restart(waits);
       }
     }
-  } catch (const std::exception&) {
+  } catch (...) {
     prepare_message_.reset();  // a fresh worker must not stumble over it again
     throw;
   }
 }
 
-void GpuExecutor::send_prepare() {
+void GpuExecutor::send_prepare(const Waits& waits) {
   const auto begin = Clock::now();
-  const base::Heard answer = worker_.ask(*prepare_message_, kPrepareTimeout);
+  (void)worker_.tell(*prepare_message_);  // a worker that is gone is heard of below
+  const base::Heard answer = worker_.hear(kPrepareTimeout, waits);
   if (answer.died()) {
     throw WorkerLost(fmt::format("failed preparing {}: the GPU worker {}", prepare_message_->at("problem").get<std::string>(), answer.end));
   }
@@ -286,20 +287,20 @@ void GpuExecutor::go_on() {
   }
 }
 
-RunOffReply GpuExecutor::run_off(const RunOffRequest& request) {
+RunOffReply GpuExecutor::run_off(const RunOffRequest& request, const Waits& waits) {
   if (busy()) throw UsageError("failed running off configurations: a configuration is still being measured");
   if (!prepare_message_) throw UsageError("failed running off configurations: no problem is prepared");
-  if (!worker_.running()) restart();
-  RunOffReply reply = try_run_off(request);
+  if (!worker_.running()) restart(waits);
+  RunOffReply reply = try_run_off(request, waits);
   const bool worker_lost = reply.outcome == Outcome::Crashed || reply.outcome == Outcome::TimedOut;
   if (!worker_lost) return reply;
-  restart();
-  reply = try_run_off(request);
-  if (reply.outcome == Outcome::Crashed || reply.outcome == Outcome::TimedOut) restart();
+  restart(waits);
+  reply = try_run_off(request, waits);
+  if (reply.outcome == Outcome::Crashed || reply.outcome == Outcome::TimedOut) restart(waits);
   return reply;
 }
 
-RunOffReply GpuExecutor::try_run_off(const RunOffRequest& request) {
+RunOffReply GpuExecutor::try_run_off(const RunOffRequest& request, const Waits& waits) {
   json configurations = json::array();
   for (const auto& configuration : request.configurations) {
     configurations.push_back(messages::visit(configuration, true));  // it is loaded afresh
@@ -308,9 +309,10 @@ RunOffReply GpuExecutor::try_run_off(const RunOffRequest& request) {
   const auto failed = [](Outcome outcome, std::string detail) { return RunOffReply{outcome, {}, std::move(detail)}; };
   // The deadline is a round's: each reports.
   const auto limit = kFirstDeadline + deadline_for(0, false) * static_cast<int>(request.configurations.size());
-  base::Heard heard = worker_.ask(
-      {{"type", "run_off"}, {"configurations", std::move(configurations)}, {"rounds", request.rounds}, {"seed", request.seed}}, limit);
-  while (heard.message_came() && heard.message.contains("progress")) heard = worker_.hear(limit);
+  (void)worker_.tell(
+      {{"type", "run_off"}, {"configurations", std::move(configurations)}, {"rounds", request.rounds}, {"seed", request.seed}});
+  base::Heard heard = worker_.hear(limit, waits);
+  while (heard.message_came() && heard.message.contains("progress")) heard = worker_.hear(limit, waits);
   if (heard.died()) return failed(Outcome::Crashed, "the GPU worker " + heard.end);
   if (!heard.message_came()) return failed(Outcome::TimedOut, "a round took too long; the GPU worker " + worker_.kill_and_reap());
   const json& message = heard.message;

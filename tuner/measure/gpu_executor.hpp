@@ -34,6 +34,10 @@ class GpuExecutor {
     std::string support_cubin;  ///< see `set_support`
   };
 
+  /// Called some ten times a second while a worker's answer is waited for. What it throws ends the worker and is passed on; the next
+  /// request starts another.
+  using Waits = base::WorkerProcess::Waits;
+
   /// Spawns a worker and reads the device. Throws: EnvironmentError (no driver, no such device).
   explicit GpuExecutor(const Options& options);
 
@@ -46,7 +50,7 @@ class GpuExecutor {
   /// `reference_cubin`: the code that answers are computed with, compiled for the device; empty where there are none. `setup_cubin`: that
   /// of the setup that all configurations share (verify::setup_program).
   void prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& reference_cubin,
-               const std::string& setup_cubin = {});
+               const std::string& setup_cubin = {}, const Waits& waits = {});
 
   static constexpr std::size_t kQueueLength = 2;
   /// Whether `submit` may be called with this request now: a place is free, and a request that has to wait behind another
@@ -67,7 +71,7 @@ class GpuExecutor {
   [[nodiscard]] int descriptor() noexcept { return worker_.running() ? worker_.channel().fd() : -1; }
   /// Forgets what was submitted: waits up to `grace` for its end, then kills the worker (the next request starts another).
   void abandon(std::chrono::milliseconds grace);
-  [[nodiscard]] RunOffReply run_off(const RunOffRequest& request);
+  [[nodiscard]] RunOffReply run_off(const RunOffRequest& request, const Waits& waits = {});
   /// What a pure read of 4 GiB reaches on this device, best of a few grid shapes; cold. Units: bytes per second.
   /// Requires: set_support. 0 when the device has too little free memory.
   [[nodiscard]] double read_ceiling_bytes_per_s();
@@ -89,9 +93,9 @@ class GpuExecutor {
   };
 
   void start();
-  void restart();
+  void restart(const Waits& waits = {});
   /// Sends the current problem to a worker that has just started.
-  void send_prepare();
+  void send_prepare(const Waits& waits);
   /// `message` says why the worker is lost. Throws: SpecError (the template), where the code of the reference was the cause.
   void throw_of_reference(const nlohmann::json& message);
   /// Whether it can be sent while the worker is at another visit.
@@ -107,7 +111,7 @@ class GpuExecutor {
   /// The worker died or was hung: tries the oldest visit once more, or gives the reply that says how it ended.
   [[nodiscard]] std::optional<VisitReply> after_failure(End end, const std::string& how);
   [[nodiscard]] VisitReply accept(const nlohmann::json& message);
-  [[nodiscard]] RunOffReply try_run_off(const RunOffRequest& request);
+  [[nodiscard]] RunOffReply try_run_off(const RunOffRequest& request, const Waits& waits);
   [[nodiscard]] std::chrono::milliseconds deadline_for(double best_us, bool power) const;
   void forget_dropped(const nlohmann::json& message);
 

@@ -75,6 +75,26 @@ struct Costly : FakeGpu {
     CHECK(processes("worker").empty());
     return result;
   }
+  /// Whether the command that was started tells so on the way, as what it waits for.
+  [[nodiscard]] bool says_that_it_waits_for(const std::string& what) const {
+    const auto says_so = [&] {
+      if (!std::filesystem::exists(output())) return false;
+      const auto events = test::json_lines(base::read_file(output()));
+      return std::any_of(events.begin(), events.end(), [&](const auto& event) {
+        return event.at("event") == "progress" && event.at("waits_for") == what && event.at("budget_s") == 300 && event.at("elapsed_s") > 0;
+      });
+    };
+    return test::wait_until(says_so, std::chrono::seconds(20));
+  }
+  /// Interrupts the command, which ends with 130 and all of its processes; returns the seconds that it takes.
+  [[nodiscard]] double interrupt(int pid) const {
+    const auto begin = std::chrono::steady_clock::now();
+    REQUIRE(::kill(pid, SIGINT) == 0);
+    CHECK(test::wait_for(pid) == 130);
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    CHECK(test::wait_until([&] { return processes("").empty(); }, std::chrono::seconds(10)));
+    return took.count();
+  }
   [[nodiscard]] std::vector<db::BestRow> best() const { return db::Database::open(database, db::OpenMode::ReadOnly).best({}); }
 
   std::string text, code;  ///< of the template
@@ -183,7 +203,7 @@ TEST_CASE_FIXTURE(Costly, "a reference that compiles for longer than the budget 
   CAPTURE(result.err);
   CHECK(result.exit_code == 6);
   CHECK(
-      result.err.find("the reference of template \"brief\" with its default configuration did not compile within the time of the budget") !=
+      result.err.find("the time of the budget ended while compiling the reference of template \"brief\" with its default configuration") !=
       std::string::npos);
   CHECK(result.err.find("fit into the time") == std::string::npos);
   CHECK(result.out.find("Nothing is left to do") == std::string::npos);
@@ -200,23 +220,46 @@ TEST_CASE_FIXTURE(Costly, "a run that compiles its reference says so, and an int
     command.insert(command.end(), {"--device", "all"});
   }
   const int pid = start(command);
-  const auto says_so = [&] {
-    if (!std::filesystem::exists(output())) return false;
-    const auto events = test::json_lines(base::read_file(output()));
-    return std::any_of(events.begin(), events.end(), [](const auto& event) {
-      return event.at("event") == "progress" &&
-             event.at("waits_for") == "the reference of template \"brief\" with its default configuration" && event.at("budget_s") == 300 &&
-             event.at("elapsed_s") > 0;
-    });
-  };
-  CHECK(test::wait_until(says_so, std::chrono::seconds(20)));
-  const auto begin = std::chrono::steady_clock::now();
-  REQUIRE(::kill(pid, SIGINT) == 0);
-  CHECK(test::wait_for(pid) == 130);
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-  CHECK(took.count() < kMore_s);
-  CHECK(test::wait_until([&] { return processes("").empty(); }, std::chrono::seconds(10)));
+  CHECK(says_that_it_waits_for("compiling the reference of template \"brief\" with its default configuration"));
+  CHECK(interrupt(pid) < kMore_s);
   CHECK(records().empty());
+}
+
+TEST_CASE_FIXTURE(Costly, "a reference that computes for longer than the budget is ended with it, or by an interruption") {
+  text = replaced(text, R"("fault_code": )", R"("half_a_minute_ns": "30000000000", "no_fault": "0", "fault_code": )");
+  text = replaced(
+      text, R"x("synthetic_plain", "grid": "max(1, ceil_div(n, 256))", "block": 256, "args": ["in", "out", "n"])x",
+      R"x("synthetic", "grid": "max(1, ceil_div(n, 64))", "block": 64, "args": ["in", "out", "n", "half_a_minute_ns", "no_fault"])x");
+  make_slow_kernels();
+  SUBCASE("the budget") {
+    const auto result = keep_promise(2, words({"--budget", "2s"}), 0);
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 6);
+    CHECK(result.err.find("the time of the budget ended while preparing inputs and what is expected of them") != std::string::npos);
+  }
+  SUBCASE("an interruption") {
+    const int pid = start(words({"--budget", "300s", "--json"}));
+    CHECK(says_that_it_waits_for("preparing inputs and what is expected of them"));
+    CHECK(interrupt(pid) < kMore_s);
+  }
+  CHECK(records().empty());
+  CHECK(best().empty());
+}
+
+TEST_CASE_FIXTURE(Costly, "an interruption ends a run-off of slow kernels, with a best, and the same command goes on with it") {
+  make_slow_kernels(100);
+  const auto command = words({"--budget", "6"});  // an epoch of six takes seconds
+  const int pid = start(command);
+  CHECK(test::wait_until([&] { return records().size() == 6; }, std::chrono::seconds(60)));
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));  // no matter for what holds, but it is the run-off by now
+  CHECK(interrupt(pid) < kMore_s);
+  REQUIRE(best().size() == 1);
+  settings["real_time"] = 0;
+  const auto again = attune(command);
+  CAPTURE(again.out);
+  CHECK(again.exit_code == 0);
+  CHECK(again.out.find("Nothing is left to do") == std::string::npos);
+  CHECK(best().front().detail_json.find("\"asked\":[]") == std::string::npos);
 }
 
 TEST_CASE_FIXTURE(Costly, "finalists of an earlier run are verified again only where that ends in the run-off's share") {

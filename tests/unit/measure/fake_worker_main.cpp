@@ -80,6 +80,7 @@ json run_off(const json& request, base::Channel& channel) {
   json row = json::array();
   for (const auto& item : request.at("configurations")) {
     if (item.at("configuration") == "dies") ::_exit(9);
+    if (item.at("configuration") == "hangs") hang();
     row.push_back(2.0);
   }
   json rounds = json::array();
@@ -94,6 +95,7 @@ json prepare(const json& request, bool& fatal) {
   const std::string problem = request.at("problem");
   if (problem.find("13") != std::string::npos) return {{"error", "needs 99 bytes, 7 are free"}, {"class", "known"}, {"exit_code", 4}};
   if (problem.find("14") != std::string::npos) ::_exit(9);
+  if (problem.find("16") != std::string::npos) hang();
   if (problem.find("15") != std::string::npos) {
     fatal = true;
     return {{"error", "illegal address"}, {"class", "cuda"}, {"result", 700}, {"call", "c"}, {"fatal", true}};

@@ -141,6 +141,26 @@ TEST_CASE("a run-off collects its rounds; one that kills the worker twice is an 
   CHECK(visit(executor, request("next")).outcome == Outcome::Ok);
 }
 
+TEST_CASE("whoever is tired of waiting for a problem or a run-off ends the worker, and the next request starts another") {
+  struct Tired {};
+  GpuExecutor executor(options());
+  int looks = 0;
+  const auto three_looks = [&] {
+    if (++looks == 3) throw Tired{};
+  };
+  CHECK_THROWS_AS(executor.prepare(any_template(), problem(16), "", {}, three_looks), Tired);
+  CHECK(looks == 3);
+  executor.prepare(any_template(), problem(1), "");
+  measure::RunOffRequest run_off;
+  run_off.configurations = {request("a"), request("hangs")};
+  looks = 0;
+  CHECK_THROWS_AS(static_cast<void>(executor.run_off(run_off, three_looks)), Tired);
+  CHECK(looks == 3);
+  run_off.configurations.pop_back();
+  CHECK(executor.run_off(run_off, [] { FAIL("it answers at once"); }).outcome == Outcome::Ok);
+  CHECK(executor.replacements() == 2);
+}
+
 TEST_CASE("calls out of order are usage errors") {
   GpuExecutor executor(options());
   CHECK_THROWS_AS(executor.submit(request("early")), UsageError);

@@ -24,7 +24,7 @@ class LateGpu : public MadeUpGpu {
   void prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem) override {
     ++prepares;
     while (lacks_reference) {
-      if (!on_wait_for_code("the reference")) throw session::PreparingStopped("the reference");
+      if (!on_wait("compiling the reference")) throw session::PreparingStopped("compiling the reference");
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     MadeUpGpu::prepare(kernel, problem);
@@ -33,12 +33,18 @@ class LateGpu : public MadeUpGpu {
                                                               const session::Race::Options& options, std::uint64_t seed) override {
     known_us = options.known_us;
     auto samples = MadeUpGpu::run_off(finalists, options, seed);
+    if (stops_after >= 0 && !options.goes_on()) {
+      samples->rounds_us.resize(static_cast<std::size_t>(stops_after));
+      samples->stopped = true;
+      samples->lacked_time = stops_after == 0;
+    }
     if (!lacks_time) return samples;
     session::RunOffSamples none;
     none.lacked_time = true;
     return none;
   }
   bool lacks_reference = false, lacks_time = false;
+  int stops_after = -1;  ///< epochs, of a run-off that is interrupted; -1: it is over before that
   int prepares = 0;
   std::vector<double> known_us;  ///< of the last run-off
 };
@@ -69,10 +75,10 @@ TEST_CASE_FIXTURE(Late, "a reference that is not compiled by the end of the budg
   std::string waited_for;
   observer.progress = [&](const session::Progress& progress) { waited_for = std::max(waited_for, progress.waits_for); };
   const auto result = run("0.5s");
-  CHECK(waited_for == "the reference");
+  CHECK(waited_for == "compiling the reference");
   CHECK(gpu.prepares == 1);
   CHECK(gpu.submitted.empty());
-  CHECK(told("the reference did not compile within the time of the budget"));
+  CHECK(told("the time of the budget ended while compiling the reference"));
   CHECK_FALSE(told("fit into the time"));
   CHECK_FALSE(result.best.has_value());
   CHECK_FALSE(result.nothing_left);
@@ -91,7 +97,7 @@ TEST_CASE_FIXTURE(Late, "what was verified before has a winner though the refere
   CHECK(result.best->configuration == before.front().configuration);
   CHECK_FALSE(result.nothing_left);
   CHECK(result.measured == 0);
-  CHECK(told("did not compile within the time of the budget"));
+  CHECK(told("the time of the budget ended while compiling the reference"));
 }
 
 TEST_CASE_FIXTURE(Late, "an interruption ends the waiting for a reference, without a word of a budget") {
@@ -145,6 +151,41 @@ TEST_CASE_FIXTURE(Late, "a decision by a run-off that was cut short stays where 
   CHECK(told("the best stays as an earlier run-off of the same finalists decided it"));
   CHECK(result.best.has_value());
   CHECK(asked() == before);
+}
+
+TEST_CASE_FIXTURE(Late, "a run-off that is interrupted decides by the epochs that it had, and a later run goes on with it") {
+  observer.interrupted = [&] { return !gpu.run_offs.empty(); };
+  gpu.stops_after = 3;
+  auto database = open();
+  const auto stopped = session::tune(kernel, request, gpu, database, observer);
+  CHECK(stopped.interrupted);
+  REQUIRE(stopped.problems.size() == 1);
+  REQUIRE(stopped.problems[0].best.has_value());
+  CHECK(base::parse_json(stopped.problems[0].best->detail_json).at("rounds") == 3);
+  CHECK(told("stopped in the run-off"));
+  CHECK(database.sessions({}).back().state == "interrupted");
+  observer.interrupted = [] { return false; };
+  gpu.run_offs.clear();
+  const auto result = run("220");
+  CHECK(result.measured == 0);
+  CHECK(gpu.run_offs.size() == 1);
+  CHECK(base::parse_json(result.best->detail_json).at("rounds") == request.race.most);
+}
+
+TEST_CASE_FIXTURE(Late, "a run-off that is interrupted before its first epoch leaves the best to the search's medians, or to nobody") {
+  observer.interrupted = [&] { return !gpu.run_offs.empty(); };
+  gpu.stops_after = 0;
+  SUBCASE("medians") {
+    CHECK(run("20").best.has_value());
+    CHECK(told("stopped before the run-off"));
+    CHECK(asked() == "[]");
+  }
+  SUBCASE("nobody, where a stopped run stores none") {
+    request.best_when_stopped = false;
+    gpu.stops_after = 3;
+    CHECK_FALSE(run("20").best.has_value());
+    CHECK(open().best({}).empty());
+  }
 }
 
 TEST_CASE("a first visit is expected to take what others' calls tell, and at least what does not depend on them") {

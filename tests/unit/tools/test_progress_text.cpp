@@ -34,12 +34,12 @@ TEST_CASE("a budget of time that is over is not over 100 %, and without one no s
   CHECK_FALSE(has(progress_text(RunProgress(1, 1, std::nullopt).view(16.0)), "%"));
 }
 
-TEST_CASE("code that a problem waits for is named in the place of its configurations, for as long as it waits") {
+TEST_CASE("what a problem waits for is named in the place of its configurations, for as long as it waits") {
   RunProgress progress(1, 1, 3.0);
   const attune::spec::Problem problem{{}, {{"n", 1024}}};
   attune::session::Progress now;
   now.problem = &problem;
-  now.waits_for = "the reference of template \"sum\"";
+  now.waits_for = "compiling the reference of template \"sum\"";
   progress.progress(0, now, 1.0);
   const std::string text = progress_text(progress.view(1.0));
   CAPTURE(text);

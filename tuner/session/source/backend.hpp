@@ -21,15 +21,15 @@ class UnusableDevice : public Error {
   using Error::Error;
 };
 
-/// Code that nothing can be measured without was not there when the waiting for it was to end.
+/// What nothing can be measured without was not there when the waiting for it was to end.
 class PreparingStopped : public Error {
  public:
-  /// `what`: had not been compiled.
-  explicit PreparingStopped(std::string what) : Error("stopped compiling " + what, ExitCode::Interrupted), what_(std::move(what)) {}
-  [[nodiscard]] const std::string& code() const noexcept { return what_; }
+  /// `doing`: what was under way, "compiling the reference of ...".
+  explicit PreparingStopped(std::string doing) : Error("stopped " + doing, ExitCode::Interrupted), doing_(std::move(doing)) {}
+  [[nodiscard]] const std::string& doing() const noexcept { return doing_; }
 
  private:
-  std::string what_;
+  std::string doing_;
 };
 
 /// A finalist that no longer works when it is verified or run again.
@@ -53,7 +53,8 @@ struct RunOffSamples {
   int rounds_per_epoch = 1;  ///< consecutive rounds that share where code and data lay, and count as one observation
   std::vector<LeftFinalist> left;
   std::vector<FailedFinalist> failed;  ///< asked for and left out
-  bool lacked_time = false;            ///< nothing was run off: not two of them were expected to be done in time
+  bool lacked_time = false;            ///< nothing was run off: not two of them were expected to be done in time, or it was stopped
+  bool stopped = false;                ///< by Race::Options::goes_on, before the race was over
 };
 
 /// The sentinel: one configuration measured again and again, so that drift of the device shows.
@@ -146,9 +147,9 @@ class Backend {
   /// Called with the configurations that a GPU worker is about to hold, the one being measured first, right before another
   /// is handed over.
   std::function<void(const std::vector<std::string>&)> on_hand_over = [](const std::vector<std::string>&) {};
-  /// Asked some ten times a second while `prepare` waits for code that nothing can be measured without (`what`: "the reference of ..."):
-  /// whether to go on. If not, the compilation is ended, and `prepare` throws PreparingStopped.
-  std::function<bool(const std::string& what)> on_wait_for_code = [](const std::string&) { return true; };
+  /// Asked some ten times a second while `prepare` waits for what nothing can be measured without (`doing`: "compiling the reference of
+  /// ..."): whether to go on. If not, that is ended, and `prepare` throws PreparingStopped.
+  std::function<bool(const std::string& doing)> on_wait = [](const std::string&) { return true; };
 };
 
 }  // namespace attune::session

@@ -122,7 +122,7 @@ class LiveBackend : public Backend {
   SearchEnd end_;                                    ///< by the budget
   SearchEnd::Mean visit_calls_;                      ///< how many calls' time a first visit takes that verifies
   std::optional<Clock::time_point> compiles_until_;  ///< after the search: of the last run-off
-  bool lacks_code_ = false;                          ///< preparing was stopped before there was what to measure with
+  bool unprepared_ = false;                          ///< preparing was stopped before there was what to measure with
   std::optional<CompilePatience> patience_;
   bool may_let_go_ = false;
   bool measures_power_ = false;  ///< some metric, or the objective, needs it

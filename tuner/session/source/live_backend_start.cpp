@@ -1,10 +1,12 @@
-// How a LiveBackend begins, and takes up a problem: what has to be compiled before anything is measured.
+// How a LiveBackend begins, and takes up a problem: what has to be there before anything is measured.
 #include "tuner/session/source/live_backend.hpp"
 #include "tuner/spec/launch_plan.hpp"
 #include "tuner/spec/metrics.hpp"
 
 namespace attune::session {
 namespace {
+
+constexpr const char* kPreparing = "preparing inputs and what is expected of them";
 
 compile::CompilePool::Options pool_options(const LiveBackend::Options& options) {
   compile::CompilePool::Options pool;
@@ -26,8 +28,8 @@ LiveBackend::LiveBackend(const Options& options, std::unique_ptr<measure::GpuExe
 double LiveBackend::read_ceiling_bytes_per_s() {
   drain();
   if (read_ceiling_ >= 0) return read_ceiling_;
-  if (lacks_code_) return 0;  // whoever had no time for that code has none for this
-  gpu_->set_support(required_.support(on_wait_for_code));
+  if (unprepared_) return 0;  // whoever had no time for that code has none for this
+  gpu_->set_support(required_.support(on_wait));
   return read_ceiling_ = gpu_->read_ceiling_bytes_per_s();
 }
 
@@ -51,14 +53,17 @@ void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Proble
   compiles_until_.reset();
   try {
     required_.begin(kernel, problem);  // beside the support kernels
-    gpu_->set_support(required_.support(on_wait_for_code));
-    const std::string reference = required_.reference(kernel, problem, on_wait_for_code);
-    gpu_->prepare(kernel, problem, reference, required_.setup(kernel, problem, on_wait_for_code));
+    gpu_->set_support(required_.support(on_wait));
+    const std::string reference = required_.reference(kernel, problem, on_wait);
+    const std::string setup = required_.setup(kernel, problem, on_wait);
+    gpu_->prepare(kernel, problem, reference, setup, [&] {
+      if (!on_wait(kPreparing)) throw PreparingStopped(kPreparing);
+    });
   } catch (const PreparingStopped&) {
-    lacks_code_ = true;
+    unprepared_ = true;
     throw;
   }
-  lacks_code_ = false;
+  unprepared_ = false;
   prepared_at_ = sentinel_at_ = Clock::now();
   compile_busy_before_s_ = compilers_.busy_seconds();
   compilations_before_ = compilers_.compilations();

@@ -9,26 +9,40 @@ std::optional<RunOffSamples> LiveRunOff::run(const std::vector<std::string>& fin
   samples_ = {};
   samples_.rounds_per_epoch = options.rounds;
   expected_epoch_s_ = 0;
-  const auto visits = options.until ? admit_in_time(finalists, options) : admit(finalists, options);
+  std::vector<measure::VisitRequest> visits;
+  try {
+    visits = options.until ? admit_in_time(finalists, options) : admit(finalists, options);
+  } catch (const Stopped&) {
+    samples_.stopped = true;
+  }
   if (!samples_.failed.empty()) return std::move(samples_);  // the caller asks again without those that failed
   samples_.lacked_time = visits.empty();
-  if (samples_.lacked_time) return std::move(samples_);
+  if (!samples_.lacked_time && !race(visits, options, seed)) return std::nullopt;
+  return std::move(samples_);
+}
+
+bool LiveRunOff::race(const std::vector<measure::VisitRequest>& visits, const Race::Options& options, std::uint64_t seed) {
   Race race(visits.size(), options);
   std::chrono::duration<double> epoch_takes(expected_epoch_s_);
-  for (auto running = race.running(); !running.empty(); running = race.running()) {
-    std::vector<measure::VisitRequest> now;
-    for (const std::size_t i : running) now.push_back(visits[i]);
-    const auto begin = Clock::now();
-    if (options.until && begin + epoch_takes > *options.until) break;
-    const auto rounds_us = run_epoch(std::move(now), options.rounds, seed + static_cast<std::uint64_t>(race.epochs()));
-    epoch_takes = Clock::now() - begin;
-    if (!samples_.failed.empty()) return std::move(samples_);
-    if (rounds_us.empty()) return std::nullopt;  // they do not work together
-    race.add_epoch(rounds_us);
+  try {
+    for (auto running = race.running(); !running.empty(); running = race.running()) {
+      require_going_on(options);
+      std::vector<measure::VisitRequest> now;
+      for (const std::size_t i : running) now.push_back(visits[i]);
+      const auto begin = Clock::now();
+      if (options.until && begin + epoch_takes > *options.until) break;
+      const auto rounds_us = run_epoch(std::move(now), options, seed + static_cast<std::uint64_t>(race.epochs()));
+      epoch_takes = Clock::now() - begin;
+      if (!samples_.failed.empty()) return true;
+      if (rounds_us.empty()) return false;
+      race.add_epoch(rounds_us);
+    }
+  } catch (const Stopped&) {
+    samples_.stopped = true;
   }
   samples_.lacked_time = race.epochs() == 0;
   if (!samples_.lacked_time) keep(race, visits);
-  return std::move(samples_);
+  return true;
 }
 
 /// One of an earlier run is unknown to this worker, and verifying all again costs little where time is no matter.
@@ -60,6 +74,7 @@ std::vector<measure::VisitRequest> LiveRunOff::admit_in_time(const std::vector<s
 
 std::optional<measure::VisitRequest> LiveRunOff::ready(const std::string& configuration, std::size_t place, bool again,
                                                        const Race::Options& options) {
+  require_going_on(options);
   const auto compiled = compile_(place);
   if (!compiled) return std::nullopt;
   if (compiled->status != compile::CompileStatus::Ok) {
@@ -83,8 +98,10 @@ bool LiveRunOff::verify(measure::VisitRequest visit, const Race::Options& option
   std::optional<measure::VisitReply> reply;
   while (!reply) {
     reply = gpu_.collect(std::chrono::milliseconds(100));
-    if (reply || !options.until || Clock::now() <= *options.until) continue;
+    const bool late = options.until && Clock::now() > *options.until;
+    if (reply || (!late && options.goes_on())) continue;
     gpu_.abandon(std::chrono::milliseconds(0));
+    require_going_on(options);
     return false;
   }
   if (reply->outcome != measure::Outcome::Ok) {
@@ -95,21 +112,23 @@ bool LiveRunOff::verify(measure::VisitRequest visit, const Race::Options& option
   return true;
 }
 
-std::vector<std::vector<double>> LiveRunOff::run_epoch(std::vector<measure::VisitRequest> running, int rounds, std::uint64_t seed) {
+std::vector<std::vector<double>> LiveRunOff::run_epoch(std::vector<measure::VisitRequest> running, const Race::Options& options,
+                                                       std::uint64_t seed) {
+  const auto waits = [&] { require_going_on(options); };
   std::vector<std::string> names;
   for (const auto& visit : running) names.push_back(visit.configuration);
   hand_over_(names);
-  auto reply = gpu_.run_off({running, rounds, seed});
+  auto reply = gpu_.run_off({running, options.rounds, seed}, waits);
   if (reply.outcome == measure::Outcome::Ok) return std::move(reply.rounds_us);
   // A joint run-off that failed does not say whose fault it was: each finalist runs off alone, and those that fail go.
   for (auto& visit : running) {
     hand_over_({visit.configuration});
-    const auto alone = gpu_.run_off({{visit}, rounds, seed});
+    const auto alone = gpu_.run_off({{visit}, options.rounds, seed}, waits);
     if (alone.outcome != measure::Outcome::Ok) samples_.failed.push_back({visit.configuration, alone.outcome, alone.detail});
   }
   if (!samples_.failed.empty()) return {};
   hand_over_(names);
-  reply = gpu_.run_off({running, rounds, seed});
+  reply = gpu_.run_off({running, options.rounds, seed}, waits);
   return reply.outcome == measure::Outcome::Ok ? std::move(reply.rounds_us) : std::vector<std::vector<double>>{};
 }
 

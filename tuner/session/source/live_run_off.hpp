@@ -33,6 +33,14 @@ class LiveRunOff {
                                                  std::uint64_t seed);
 
  private:
+  /// Ends the race, wherever it is.
+  struct Stopped {};
+  /// Throws: Stopped, once the options say so.
+  static void require_going_on(const Race::Options& options) {
+    if (!options.goes_on()) throw Stopped{};
+  }
+  /// The race of those that were admitted, and who is left of it. False when they fail only together.
+  [[nodiscard]] bool race(const std::vector<measure::VisitRequest>& visits, const Race::Options& options, std::uint64_t seed);
   /// Those that take part in the race; none where fewer than two of several are expected to be verified and to run an epoch in time.
   [[nodiscard]] std::vector<measure::VisitRequest> admit(const std::vector<std::string>& finalists, const Race::Options& options);
   [[nodiscard]] std::vector<measure::VisitRequest> admit_in_time(const std::vector<std::string>& finalists, const Race::Options& options);
@@ -41,7 +49,8 @@ class LiveRunOff {
                                                            const Race::Options& options);
   [[nodiscard]] bool verify(measure::VisitRequest visit, const Race::Options& options);
   /// One epoch; who fails alone is named in the samples. Empty when somebody did, or when they fail only together.
-  [[nodiscard]] std::vector<std::vector<double>> run_epoch(std::vector<measure::VisitRequest> running, int rounds, std::uint64_t seed);
+  [[nodiscard]] std::vector<std::vector<double>> run_epoch(std::vector<measure::VisitRequest> running, const Race::Options& options,
+                                                           std::uint64_t seed);
   void keep(const Race& race, const std::vector<measure::VisitRequest>& visits);
 
   measure::GpuExecutor& gpu_;

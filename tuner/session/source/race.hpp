@@ -1,6 +1,7 @@
 #pragma once
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -38,6 +39,8 @@ class Race {
     /// On a GPU no epoch begins that is not expected to end by then; what was run until then decides.
     std::optional<std::chrono::steady_clock::time_point> until{};
     std::vector<double> known_us{};  ///< with `until`: what a call of each finalist takes, from which it is told what would end in time
+    /// On a GPU asked some ten times a second: once it says no, the epoch under way is ended; those before it decide.
+    std::function<bool()> goes_on = [] { return true; };
 
     [[nodiscard]] static Options of_at_most(int epochs);
   };

@@ -41,9 +41,9 @@ compile::CompileResult RequiredCode::wait_for(const compile::CompileRequest& req
     for (auto& completed : compilers_->collect(kLook)) {  // of the others too, which the pool keeps
       if (completed.ticket == ticket) return std::move(completed.result);
     }
-    if (goes_on(what)) continue;
+    if (goes_on("compiling " + what)) continue;
     compilers_->abandon();
-    throw PreparingStopped(what);
+    throw PreparingStopped("compiling " + what);
   }
 }
 

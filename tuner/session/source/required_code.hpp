@@ -21,8 +21,9 @@ class RequiredCode {
   /// Have them compiled, without waiting.
   void begin_support();
   void begin(const spec::KernelTemplate& kernel, const spec::Problem& problem);
-  /// Whether to wait on for what it names; asked some ten times a second. If not, all that is being compiled is ended: PreparingStopped.
-  using GoesOn = std::function<bool(const std::string& what)>;
+  /// Whether to wait on for what it names ("compiling ..."); asked some ten times a second. If not, all that is being compiled is ended:
+  /// PreparingStopped.
+  using GoesOn = std::function<bool(const std::string& doing)>;
 
   /// Throws: UnusableDevice, PreparingStopped.
   [[nodiscard]] const std::string& support(const GoesOn& goes_on);

@@ -51,7 +51,7 @@ bool PartSearch::run() {
     complete = search_on();
   } catch (const PreparingStopped&) {  // nothing is under way
     tally_.ran_out_of_time();
-    complete = context_.lacks_code();  // else it was interrupted
+    complete = context_.out_of_time_to_prepare();  // else it was interrupted
   }
   describe(complete);
   return complete;

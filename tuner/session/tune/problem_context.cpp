@@ -29,33 +29,33 @@ ProblemContext::ProblemContext(const spec::KernelTemplate& the_kernel, const Tun
 
 Backend& ProblemContext::prepared_backend() {
   if (prepared_) return backend;
-  if (lacks_code_) throw PreparingStopped(*lacks_code_);
+  if (ended_while_) throw PreparingStopped(*ended_while_);
   struct Waiting {
     Backend& backend;
     ~Waiting() {
-      backend.on_wait_for_code = [](const std::string&) { return true; };
+      backend.on_wait = [](const std::string&) { return true; };
     }
   } const waiting{backend};
-  backend.on_wait_for_code = [this](const std::string& what) { return waits_on(what); };
+  backend.on_wait = [this](const std::string& doing) { return waits_on(doing); };
   try {
     backend.prepare(kernel, problem);
   } catch (const PreparingStopped& stopped) {
     if (observer.interrupted()) throw;
-    lacks_code_ = stopped.code();
-    observer.notice(fmt::format(
-        "nothing of {} could be measured: {} did not compile within the time of the budget. What was compiled of it is lost, since "
-        "a compiler can only be ended; give it a longer --budget once, later runs find the code in the cache",
-        name(), stopped.code()));
+    ended_while_ = stopped.doing();
+    observer.notice(
+        fmt::format("nothing of {} could be measured: the time of the budget ended while {}. What was done of it is lost: give a longer "
+                    "--budget; code that is compiled once stays in the cache for later runs",
+                    name(), stopped.doing()));
     throw;
   }
   prepared_ = true;
   return backend;
 }
 
-bool ProblemContext::waits_on(const std::string& what) const {
+bool ProblemContext::waits_on(const std::string& doing) const {
   Progress progress;
   progress.problem = &problem;
-  progress.waits_for = what;
+  progress.waits_for = doing;
   observer.progress(progress);
   return !observer.interrupted() && (!prepare_by_ || std::chrono::steady_clock::now() < *prepare_by_);
 }

@@ -42,11 +42,11 @@ class ProblemContext {
   [[nodiscard]] Backend& prepared_backend();
   /// Whether that has succeeded.
   [[nodiscard]] bool is_prepared() const noexcept { return prepared_; }
-  /// What has to be compiled before anything is measured is waited for until then; nothing: for as long as it takes. An interruption ends
-  /// it in any case.
+  /// What has to be compiled and computed before anything is measured is waited for until then; nothing: for as long as it takes. An
+  /// interruption ends it in any case.
   void prepare_by(std::optional<std::chrono::steady_clock::time_point> end) { prepare_by_ = end; }
   /// Whether that was too early, so that nothing can be measured in this run.
-  [[nodiscard]] bool lacks_code() const noexcept { return lacks_code_.has_value(); }
+  [[nodiscard]] bool out_of_time_to_prepare() const noexcept { return ended_while_.has_value(); }
   [[nodiscard]] std::string text(space::Ordinal ordinal) const { return spec::to_text(kernel, space.at(ordinal)); }
   /// Nothing where the space has no such configuration. Throws: UsageError where it names a parameter or a value that this version of the
   /// template does not declare.
@@ -72,11 +72,11 @@ class ProblemContext {
   [[nodiscard]] bool is_outdated(const std::string& driver, const std::string& nvrtc) const;
 
  private:
-  [[nodiscard]] bool waits_on(const std::string& what) const;
+  [[nodiscard]] bool waits_on(const std::string& doing) const;
 
   bool prepared_ = false;
   std::optional<std::chrono::steady_clock::time_point> prepare_by_;
-  std::optional<std::string> lacks_code_;  ///< what had not been compiled
+  std::optional<std::string> ended_while_;  ///< what was under way then
 };
 
 }  // namespace attune::session

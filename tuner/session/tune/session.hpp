@@ -51,7 +51,7 @@ struct Progress {
   std::uint64_t reused = 0, failed = 0;
   double best_us = 0;     ///< 0: none yet
   Utilisation used;       ///< so far, for this problem
-  std::string waits_for;  ///< code that is compiled before anything can be measured: "the reference of ..."; empty: none is waited for
+  std::string waits_for;  ///< before anything can be measured: "compiling the reference of ..."; empty: nothing
 };
 
 /// One configuration that failed in some way, for messages.

@@ -53,7 +53,7 @@ bool WinnerChoice::choose(bool of_a_part) {
     auto samples = run_off(finalists, end);
     if (samples && !samples->failed.empty()) continue;  // the next best take their places
     const bool no_time = lacked_time_ || (end && Clock::now() >= *end);
-    if (!samples && !context_.is_prepared() && context_.observer.interrupted()) return false;
+    if (stopped_ && (!samples || !context_.request.best_when_stopped)) return false;
     if (!samples && no_time && keeps_decision(asked)) return true;
     if (!samples && !narrowed && !no_time && finalists.size() > plain.most + 1) {  // the scratch of so many may be more than the device has
       narrowed = true;
@@ -61,6 +61,10 @@ bool WinnerChoice::choose(bool of_a_part) {
       continue;
     }
     const bool ran_off = samples.has_value();
+    if (stopped_) {
+      context_.observer.notice(
+          fmt::format("stopped in the run-off of {}: the best is by what it had told until then; a later run goes on", context_.name()));
+    }
     if (!ran_off) {
       context_.observer.notice(fmt::format("these finalists of {} {}; the winner is by the search's medians", context_.name(),
                                            no_time ? "had no time for a run-off" : "could not be run off against each other"));
@@ -68,7 +72,7 @@ bool WinnerChoice::choose(bool of_a_part) {
       if (no_time) asked.clear();  // a later run decides it
     }
     store(*samples, asked, ran_off, of_a_part);
-    return true;
+    return !stopped_;
   }
 }
 
@@ -185,12 +189,14 @@ std::optional<RunOffSamples> WinnerChoice::run_off(const std::vector<std::string
     end = begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*run_off_s_));
   }
   race.until = end;
+  race.goes_on = [this] { return !context_.observer.interrupted(); };
   if (end) {
     context_.prepare_by(end);
     for (const auto& finalist : finalists) race.known_us.push_back(known_.stored(finalist).timing.median_us);
   }
   auto samples = run_off_on_device(configurations, race);
   lacked_time_ = samples && samples->lacked_time;
+  stopped_ = samples && samples->stopped;
   if (lacked_time_) samples.reset();
   if (!samples) return samples;
   for (const auto& failed : samples->failed) {
@@ -210,6 +216,7 @@ std::optional<RunOffSamples> WinnerChoice::run_off_on_device(const std::vector<s
   } catch (const PreparingStopped&) {
     RunOffSamples none;
     none.lacked_time = true;
+    none.stopped = context_.observer.interrupted();
     return none;
   }
 }

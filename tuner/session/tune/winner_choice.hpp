@@ -25,7 +25,8 @@ class WinnerChoice {
   }
   /// Decides among everything known of this problem, not only what this run proposed: neither a small budget nor a condition
   /// may replace a better winner of an earlier run. `of_a_part`: some search of this run was of a part of the space.
-  /// False when it was interrupted before anything could be run off: nothing is decided then.
+  /// False when it was interrupted. What the run-off had told until then decides, unless nothing is to be stored of a run that is stopped
+  /// (TuneRequest::best_when_stopped); where that was nothing, nothing is decided.
   [[nodiscard]] bool choose(bool of_a_part);
   /// The same of a run that was stopped, without the device: by what the search measured, and only where nothing was decided before.
   void choose_by_medians();
@@ -63,7 +64,7 @@ class WinnerChoice {
   bool best_seen_;  ///< this run has seen a best row of the problem, or stored one
   std::optional<double> run_off_s_;
   std::chrono::steady_clock::time_point run_off_begins_by_{};  ///< see limit_run_off
-  bool lacked_time_ = false;                                   ///< the last run-off
+  bool lacked_time_ = false, stopped_ = false;                 ///< the last run-off
 };
 
 }  // namespace attune::session

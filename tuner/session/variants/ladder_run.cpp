@@ -161,6 +161,7 @@ class Climb {
       const auto winners = winners_of(result_.rungs);
       if (winners.empty() || take_stored_times()) return true;
       const auto samples = tuner_.compare(winners);
+      if (tuner_.context().observer.interrupted()) return false;
       if (!samples) return true;  // not compared: each rung keeps the time of its own search, and the table says so
       if (samples->failed.empty()) {
         take_times(*samples);
