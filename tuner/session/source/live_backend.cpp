@@ -7,6 +7,7 @@
 
 #include "attune/error.hpp"
 #include "tuner/base/hash.hpp"
+#include "tuner/session/source/compile_while.hpp"
 #include "tuner/session/source/kernel_resources.hpp"
 #include "tuner/session/source/live_run_off.hpp"
 #include "tuner/session/source/visit_rule.hpp"
@@ -296,18 +297,9 @@ std::optional<RunOffSamples> LiveBackend::run_off(const std::vector<spec::Config
 /// Null: not by `until`, and what was under way is ended.
 std::shared_ptr<const compile::CompileResult> LiveBackend::compile_by(const spec::Configuration& configuration,
                                                                       std::optional<Clock::time_point> until) {
-  const auto request = request_for(configuration);
-  if (!until) return std::make_shared<const compile::CompileResult>(compilers_.compile_now(request));
-  const std::uint64_t ticket = compilers_.submit(request);
-  for (;;) {
-    const auto left = std::chrono::ceil<milliseconds>(*until - Clock::now());
-    for (auto& completed : compilers_.collect(std::clamp(left, milliseconds(0), milliseconds(100)))) {
-      if (completed.ticket == ticket) return std::make_shared<const compile::CompileResult>(std::move(completed.result));
-    }
-    if (left > milliseconds(0)) continue;
-    compilers_.abandon();
-    return nullptr;
-  }
+  const auto left = [&] { return until ? std::chrono::ceil<milliseconds>(*until - Clock::now()) : milliseconds::max(); };
+  auto result = compile_while(compilers_, request_for(configuration), left);
+  return result ? std::make_shared<const compile::CompileResult>(*std::move(result)) : nullptr;
 }
 
 std::optional<CompiledCode> LiveBackend::code(const spec::Configuration& configuration) {

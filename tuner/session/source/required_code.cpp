@@ -7,12 +7,12 @@
 
 #include "attune/error.hpp"
 #include "tuner/session/source/backend.hpp"
+#include "tuner/session/source/compile_while.hpp"
 
 namespace attune::session {
 namespace {
 
 constexpr std::size_t kMostPrograms = 16;  // whose code is kept
-constexpr std::chrono::milliseconds kLook{100};
 
 /// Only what the compiler refused is a matter of the source.
 void require_compiled(const compile::CompileResult& result, const std::string& what) {
@@ -34,17 +34,12 @@ compile::CompileRequest RequiredCode::support_request() const {
 
 void RequiredCode::begin_support() { (void)compilers_->submit(support_request()); }  // support() joins it
 
-/// A compilation can be ended only with the worker that makes it, and what it has made until then is lost.
 compile::CompileResult RequiredCode::wait_for(const compile::CompileRequest& request, const std::string& what, const GoesOn& goes_on) {
-  const std::uint64_t ticket = compilers_->submit(request);
-  for (;;) {
-    for (auto& completed : compilers_->collect(kLook)) {  // of the others too, which the pool keeps
-      if (completed.ticket == ticket) return std::move(completed.result);
-    }
-    if (goes_on("compiling " + what)) continue;
-    compilers_->abandon();
-    throw PreparingStopped("compiling " + what);
-  }
+  using std::chrono::milliseconds;
+  const std::string doing = "compiling " + what;
+  auto result = compile_while(*compilers_, request, [&] { return goes_on(doing) ? milliseconds::max() : milliseconds(0); });
+  if (!result) throw PreparingStopped(doing);
+  return *std::move(result);
 }
 
 const std::string& RequiredCode::support(const GoesOn& goes_on) {
