@@ -38,6 +38,18 @@ const char* remedy(const std::string& log) {
              : "mend it, or put code for the host between #ifndef __CUDACC_RTC__ and #endif";
 }
 
+/// By a worker that is there for this alone. `file`: what the compiler's messages call the source.
+compile::CompileResult compile_configuration(const spec::KernelTemplate& kernel, const spec::Problem& problem,
+                                             const spec::Configuration& configuration, const spec::DeviceInfo& device,
+                                             const std::string& file, const CommandContext& context) {
+  compile::CompilePool::Options options;
+  options.worker = context.executable;
+  options.workers = 1;
+  compile::CompilePool pool(options);
+  return pool.compile_now({spec::make_source(kernel, problem, configuration, device), file, device.architecture,
+                           spec::compiler_options(kernel, problem, configuration, device)});
+}
+
 /// The parameters of its kernel have the bytes that are asked for. It stands where the kernel stands that names the struct.
 std::string probe_source(const importing::StructQuestion& question) {
   std::string begin, end;
@@ -63,12 +75,7 @@ std::optional<importing::ElementLayout> probe(const importing::StructQuestion& q
   const auto kernel = spec::KernelTemplate::parse(text, sources, kProbeFile);
   const auto device = spec::DeviceInfo::of_architecture(architecture);
   const auto problem = problem_of_size(kernel, 1);
-  const auto source = spec::make_source(kernel, problem, spec::default_configuration(kernel), device);
-  compile::CompilePool::Options options;
-  options.worker = context.executable;
-  options.workers = 1;
-  compile::CompilePool pool(options);
-  const auto compiled = pool.compile_now({source, question.file, architecture, {}});
+  const auto compiled = compile_configuration(kernel, problem, spec::default_configuration(kernel), device, question.file, context);
   if (compiled.status != compile::CompileStatus::Ok) {
     if (const int line = error_line(compiled.log, question.file); line > 0)  // nothing is known of the struct then
       throw SpecError(
@@ -97,13 +104,7 @@ DefaultCode compile_default(const importing::InitialTemplate& initial, const std
   const auto device = spec::DeviceInfo::of_architecture(architecture);
   const auto problem = problem_of_size(kernel, 1 << 10);
   const auto standard = spec::default_configuration(kernel);
-  const auto source = spec::make_source(kernel, problem, standard, device);
-  compile::CompilePool::Options pool_options;
-  pool_options.worker = context.executable;
-  pool_options.workers = 1;
-  compile::CompilePool pool(pool_options);
-  const auto compiled =
-      pool.compile_now({source, kernel.name + ".cu", architecture, spec::compiler_options(kernel, problem, standard, device)});
+  const auto compiled = compile_configuration(kernel, problem, standard, device, kernel.name + ".cu", context);
   if (compiled.status != compile::CompileStatus::Ok)
     throw SpecError(file, error_line(compiled.log, initial.made.kernel.kernel_file), 1,
                     fmt::format("failed compiling the kernel with default values: {}\n{}", remedy(compiled.log), compiled.log));
