@@ -37,6 +37,9 @@ struct Heard {
 class WorkerProcess {
  public:
   static constexpr int kWorkerDescriptor = 3;
+  /// What a worker is given to say its first word, which loads a library or opens a context: a fraction of a second, and many times that
+  /// under load, on a cold disk or among many devices.
+  static constexpr std::chrono::seconds kStartLimit{60};
 
   WorkerProcess() = default;
   /// Spawns `executable arguments...`; standard input is /dev/null.

@@ -19,7 +19,7 @@ namespace {
 using nlohmann::json;
 
 /// Loading NVRTC and compiling an empty program takes 0.1 s; a machine under load and a cold disk, many times that.
-constexpr std::chrono::seconds kStartLimit{60};
+constexpr auto kStartLimit = base::WorkerProcess::kStartLimit;
 constexpr int kFailedStartLimit = 3;
 constexpr std::chrono::seconds kPause{1};  // who looks this much too late was stopped, and so were the workers
 constexpr int kTries = 2;

@@ -9,17 +9,16 @@
 namespace attune::measure {
 namespace {
 
-constexpr std::chrono::seconds kTimeout{60};  // a context on a busy machine with many devices takes seconds
-
 /// Its answer: the device, or why there is none.
 nlohmann::json greet(base::WorkerProcess& worker, const std::filesystem::path& executable, const nlohmann::json& hello) {
-  base::Heard answer = worker.ask(hello, kTimeout);
+  base::Heard answer = worker.ask(hello, base::WorkerProcess::kStartLimit);
   if (answer.died())
     throw WorkerLost(
         fmt::format("failed starting the GPU worker {}: it {}; check that this is the attune executable", executable.string(), answer.end));
   if (!answer.message_came()) {
     worker.kill_and_reap();
-    throw EnvironmentError(fmt::format("failed starting the GPU worker: no answer within {} s; is the device hung?", kTimeout.count()));
+    throw EnvironmentError(fmt::format("failed starting the GPU worker: no answer within {} s; is the device hung?",
+                                       base::WorkerProcess::kStartLimit.count()));
   }
   return std::move(answer.message);
 }

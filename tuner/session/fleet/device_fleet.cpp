@@ -19,7 +19,7 @@ namespace {
 using nlohmann::json;
 using std::chrono::milliseconds;
 
-constexpr std::chrono::seconds kStartTimeout{180};  // NVRTC, a context on a busy host with eight devices, attune's kernels
+constexpr auto kStartTimeout = 3 * base::WorkerProcess::kStartLimit;  // a compile worker, a GPU worker, and attune's kernels
 constexpr std::chrono::seconds kCeilingTimeout{120};
 constexpr std::chrono::seconds kQuitTimeout{5};
 
