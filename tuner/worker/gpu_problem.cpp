@@ -68,7 +68,6 @@ void GpuProblem::adapt(const spec::Configuration& configuration, const verify::U
   prepared_by_.reset();
   for (int window = 0; window < windows_.windows(); ++window) {
     if (window > 0 && already) break;  // in the first one others may have been verified since
-    if (data_.has_in_out()) data_.restore(data_.asked(), verify::kRandom, window, windows_.group_of(window));
     data_.set_up(data_.asked(), own_setup, window);
   }
   prepared_by_ = configuration;
