@@ -31,8 +31,8 @@ class Nvml {
 
   /// Takes about 10 us for the clock and up to milliseconds for the rest, so nothing must be in the middle of a sample.
   [[nodiscard]] const Reading& read();
-  /// What the device has consumed since its driver was loaded; nothing where it does not tell. The driver counts on every 20 to 100 ms.
-  /// Units: millijoules.
+  /// What the device has consumed since its driver was loaded; nothing where it does not tell. It grows in steps;
+  /// how often, is not told. Units: millijoules.
   [[nodiscard]] std::optional<std::uint64_t> energy_mj() const;
 
  private:

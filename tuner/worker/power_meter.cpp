@@ -16,7 +16,7 @@ constexpr double kChunk_us = 10000;  // of calls between two looks at whether th
 constexpr double kMostBatches = 1000;
 constexpr milliseconds kLeadIn{150};  // clocks and power settle
 constexpr milliseconds kWindow{500};
-constexpr milliseconds kMostWait{1500};          // for a count: others come every 20 to 100 ms
+constexpr milliseconds kMostWait{1500};          // for the next count
 constexpr std::chrono::microseconds kLook{500};  // a look takes about as long itself
 
 bool is_over(const gpu::Event& event) {

@@ -14,9 +14,9 @@ class PowerUnknown : public Error {
 /// Throws: EnvironmentError where the template's objective needs the energy and the driver does not tell it. `nvml`: none is there.
 void require_energy(const spec::KernelTemplate& kernel, const std::optional<gpu::Nvml>& nvml);
 
-/// Measures the device's power while calls of one configuration follow each other, from the energy that the driver counts. It counts on
-/// every 20 to 100 ms, so that a window goes from one count to another, half a second or more later; what was missed at its ends is the
-/// resolution. Nothing is evicted between the calls, which go round the windows of data. Source: docs/measurement.md
+/// Measures the device's power while calls of one configuration follow each other, from the energy that the driver counts. It counts in
+/// steps, so that a window goes from one count to another, half a second or more later; what was missed at its ends is the resolution.
+/// Nothing is evicted between the calls, which go round the windows of data. Source: docs/measurement.md
 class PowerMeter {
  public:
   PowerMeter(const gpu::Nvml& nvml, verify::Support& support, Timer& timer) : nvml_(&nvml), support_(&support), timer_(&timer) {}
