@@ -52,10 +52,10 @@ void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Proble
   sentinel_ = {};
   compiles_until_.reset();
   try {
-    required_.begin(kernel, problem);  // beside the support kernels
+    const auto needed = required_.begin(kernel, problem);  // beside the support kernels
     gpu_->set_support(required_.support(on_wait));
-    const std::string reference = required_.reference(kernel, problem, on_wait);
-    const std::string setup = required_.setup(kernel, problem, on_wait);
+    const std::string reference = required_.cubin(needed.reference, on_wait);
+    const std::string setup = required_.cubin(needed.setup, on_wait);
     gpu_->prepare(kernel, problem, reference, setup, [&] {
       if (!on_wait(kPreparing)) throw PreparingStopped(kPreparing);
     });

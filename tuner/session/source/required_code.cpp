@@ -54,35 +54,25 @@ const std::string& RequiredCode::support(const GoesOn& goes_on) {
   return support_ = compiled.cubin;
 }
 
-RequiredCode::Program RequiredCode::program(const std::optional<verify::ReferenceProgram>& program) const {
-  if (!program) return {};
-  Program made{program->what, {program->source, program->file, device_->architecture, program->options}, {}};
-  made.key = compile::cubin_key(made.request, compilers_->nvrtc_build());
-  return made;
+RequiredCode::Program RequiredCode::begin(const std::optional<verify::ReferenceProgram>& stated) {
+  if (!stated) return {};
+  Program program{stated->what, {stated->source, stated->file, device_->architecture, stated->options}, {}};
+  program.key = compile::cubin_key(program.request, compilers_->nvrtc_build());
+  if (!compiled_.contains(program.key)) (void)compilers_->submit(program.request);  // cubin() joins it
+  return program;
 }
 
-void RequiredCode::begin(const spec::KernelTemplate& kernel, const spec::Problem& problem) {
-  for (const auto& stated : {verify::reference_program(kernel, problem, *device_), verify::setup_program(kernel, problem, *device_)}) {
-    const auto made = program(stated);
-    if (!made.key.empty() && !compiled_.contains(made.key)) (void)compilers_->submit(made.request);
-  }
+RequiredCode::Programs RequiredCode::begin(const spec::KernelTemplate& kernel, const spec::Problem& problem) {
+  return {begin(verify::reference_program(kernel, problem, *device_)), begin(verify::setup_program(kernel, problem, *device_))};
 }
 
-std::string RequiredCode::compiled(const Program& program, const GoesOn& goes_on) {
+std::string RequiredCode::cubin(const Program& program, const GoesOn& goes_on) {
   if (program.key.empty()) return {};
   if (const auto known = compiled_.find(program.key); known != compiled_.end()) return known->second;
   const auto result = wait_for(program.request, program.what, goes_on);
   require_compiled(result, program.what);
   if (compiled_.size() == kMostPrograms) compiled_.clear();
   return compiled_.emplace(program.key, result.cubin).first->second;
-}
-
-std::string RequiredCode::reference(const spec::KernelTemplate& kernel, const spec::Problem& problem, const GoesOn& goes_on) {
-  return compiled(program(verify::reference_program(kernel, problem, *device_)), goes_on);
-}
-
-std::string RequiredCode::setup(const spec::KernelTemplate& kernel, const spec::Problem& problem, const GoesOn& goes_on) {
-  return compiled(program(verify::setup_program(kernel, problem, *device_)), goes_on);
 }
 
 }  // namespace attune::session

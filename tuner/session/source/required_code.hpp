@@ -18,31 +18,33 @@ class RequiredCode {
   /// Requires: both outlive this.
   RequiredCode(compile::CompilePool& compilers, const spec::DeviceInfo& device) : compilers_(&compilers), device_(&device) {}
 
+  struct Program {
+    std::string what;
+    compile::CompileRequest request;
+    std::string key;  ///< empty: there is none
+  };
+  /// What a problem needs.
+  struct Programs {
+    Program reference, setup;  ///< setup: the one that all configurations share
+  };
+
   /// Have them compiled, without waiting.
   void begin_support();
-  void begin(const spec::KernelTemplate& kernel, const spec::Problem& problem);
+  /// Throws: as verify::reference_program.
+  [[nodiscard]] Programs begin(const spec::KernelTemplate& kernel, const spec::Problem& problem);
   /// Whether to wait on for what it names ("compiling ..."); asked some ten times a second. If not, all that is being compiled is ended:
   /// PreparingStopped.
   using GoesOn = std::function<bool(const std::string& doing)>;
 
   /// Throws: UnusableDevice, PreparingStopped.
   [[nodiscard]] const std::string& support(const GoesOn& goes_on);
-  /// Returns the cubin of the problem's reference; empty: there is no program to compile. Keeps a number of cubins, each for all problems
-  /// that have the same program. Throws: CompileError, EnvironmentError (the compiler did not get to its end), SpecError,
-  /// PreparingStopped.
-  [[nodiscard]] std::string reference(const spec::KernelTemplate& kernel, const spec::Problem& problem, const GoesOn& goes_on);
-  /// The same of the setup that all configurations share.
-  [[nodiscard]] std::string setup(const spec::KernelTemplate& kernel, const spec::Problem& problem, const GoesOn& goes_on);
+  /// Returns the cubin of a program; empty: there is none to compile. Keeps a number of cubins, each for all problems that have the same
+  /// program. Throws: CompileError, EnvironmentError (the compiler did not get to its end), PreparingStopped.
+  [[nodiscard]] std::string cubin(const Program& program, const GoesOn& goes_on);
 
  private:
-  struct Program {
-    std::string what;
-    compile::CompileRequest request;
-    std::string key;  ///< empty: there is none
-  };
   [[nodiscard]] compile::CompileRequest support_request() const;
-  [[nodiscard]] Program program(const std::optional<verify::ReferenceProgram>& program) const;
-  [[nodiscard]] std::string compiled(const Program& program, const GoesOn& goes_on);
+  [[nodiscard]] Program begin(const std::optional<verify::ReferenceProgram>& stated);
   [[nodiscard]] compile::CompileResult wait_for(const compile::CompileRequest& request, const std::string& what, const GoesOn& goes_on);
 
   compile::CompilePool* compilers_;
