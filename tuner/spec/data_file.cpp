@@ -19,6 +19,7 @@ using Json = nlohmann::json;
 
 constexpr int kFormat = 1;
 constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::size_t kVersionEnd = 8;  // behind it stands the header's length
 constexpr std::size_t kMostHeaderBytes = 1 << 16;
 constexpr std::int64_t kMostElements = std::int64_t{1} << 48;
 
@@ -28,10 +29,13 @@ std::string_view text_of(std::span<const std::byte> bytes) { return {reinterpret
 class NpyHeader {
  public:
   NpyHeader(std::string path, std::string_view file) : path_(std::move(path)) {
-    const std::size_t length_bytes = file.size() > 8 && file[6] == 1 ? 2 : 4, begin = 8 + length_bytes;
-    if (!file.starts_with(kMagic) || file.size() < begin) refuse("it does not begin as numpy's files do; save it by numpy.save");
+    if (!file.starts_with(kMagic) || file.size() < kVersionEnd) refuse("it does not begin as numpy's files do; save it by numpy.save");
+    const int major = static_cast<unsigned char>(file[6]), minor = static_cast<unsigned char>(file[7]);
+    if (major < 1 || major > 3 || minor != 0)
+      refuse(fmt::format("it is of version {}.{} of numpy's format, which has 1.0, 2.0 and 3.0; save it anew by numpy.save", major, minor));
+    const std::size_t begin = kVersionEnd + (major == 1 ? 2 : 4);
     std::size_t length = 0;
-    for (std::size_t i = length_bytes; i-- > 0;) length = length << 8 | static_cast<unsigned char>(file[8 + i]);
+    for (std::size_t i = std::min(begin, file.size()); i-- > kVersionEnd;) length = length << 8 | static_cast<unsigned char>(file[i]);
     if (length > kMostHeaderBytes || begin + length > file.size()) refuse("its header is cut off or too long; save it anew");
     text_ = file.substr(begin, length);
     end_ = begin + length;

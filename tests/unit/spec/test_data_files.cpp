@@ -120,6 +120,27 @@ TEST_CASE_FIXTURE(Folder, "what is no array that a kernel takes is refused with 
   CHECK(contains(error_of([&] { static_cast<void>(read_data_file(path / "none.npy")); }), "ENOENT"));
 }
 
+TEST_CASE_FIXTURE(Folder, "versions 1.0, 2.0 and 3.0 of numpy's format are read, and no other") {
+  const std::string first = npy_of<float>("<f4", "(1,)", {1});
+  const auto of_version = [&](char major, char minor) {  // later ones than the first have four bytes of the header's length
+    std::string bytes = first;
+    bytes[6] = major;
+    bytes[7] = minor;
+    return major == 1 ? bytes : bytes.insert(10, 2, '\0');
+  };
+  for (const char major : {'\1', '\2', '\3'}) {
+    CAPTURE(static_cast<int>(major));
+    write("a.npy", of_version(major, 0));
+    CHECK(read_data_file(path / "a.npy").shape == std::vector<std::int64_t>{1});
+  }
+  CHECK(
+      contains(refusal(of_version(0, 0)), "refused.npy: it is of version 0.0 of numpy's format, which has 1.0, 2.0 and 3.0; save it anew"));
+  CHECK(contains(refusal(of_version(4, 0)), "version 4.0"));
+  CHECK(contains(refusal(of_version(9, 0)), "version 9.0"));
+  CHECK(contains(refusal(of_version(1, 1)), "version 1.1"));
+  CHECK(contains(refusal(of_version(2, 0).substr(0, 11)), "cut off"));
+}
+
 TEST_CASE_FIXTURE(Folder, "a file that is another one later is not taken for the first") {
   write("a.npy", npy_of<float>("<f4", "(2,)", {1, 2}));
   const DataFile file = read_data_file(path / "a.npy");
