@@ -10,8 +10,8 @@
 #include "attune/error.hpp"
 #include "tools/output_target.hpp"
 #include "tools/stop_signals.hpp"
+#include "tuner/base/file_pieces.hpp"
 #include "tuner/base/json.hpp"
-#include "tuner/base/mapped_file.hpp"
 #include "tuner/base/output_file.hpp"
 #include "tuner/base/terminal.hpp"
 
@@ -46,14 +46,12 @@ std::set<std::string> names_of(const importing::ImportedTemplate& made) {
 
 /// Copies an array piece by piece: it may be larger than memory.
 void copy_data(const fs::path& from, const fs::path& to) {
-  constexpr std::size_t kPieceBytes = std::size_t{8} << 20;
-  const base::MappedFile mapped(from);
-  const std::string_view bytes(reinterpret_cast<const char*>(mapped.bytes().data()), mapped.bytes().size());
+  base::FilePieces pieces(from);
   stop_on_signals();
   base::OutputFile output(to, throw_when_output_is_stopped);
-  for (std::size_t at = 0; at < bytes.size(); at += kPieceBytes) {
+  for (std::string_view piece = pieces.next(); !piece.empty(); piece = pieces.next()) {
     throw_when_output_is_stopped();
-    output.write(bytes.substr(at, kPieceBytes));
+    output.write(piece);
   }
   output.commit();
 }

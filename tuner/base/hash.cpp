@@ -40,9 +40,12 @@ ContentHasher& ContentHasher::add(std::string_view part) {
   for (std::size_t i = 0; i < length.size(); ++i) {
     length[i] = static_cast<unsigned char>(static_cast<std::uint64_t>(part.size()) >> (8 * i));
   }
-  auto* const state = static_cast<XXH3_state_t*>(state_);
-  XXH3_128bits_update(state, length.data(), length.size());
-  XXH3_128bits_update(state, part.data(), part.size());
+  XXH3_128bits_update(static_cast<XXH3_state_t*>(state_), length.data(), length.size());
+  return add_piece(part);
+}
+
+ContentHasher& ContentHasher::add_piece(std::string_view piece) {
+  XXH3_128bits_update(static_cast<XXH3_state_t*>(state_), piece.data(), piece.size());
   return *this;
 }
 

@@ -8,7 +8,7 @@ namespace attune::base {
 /// Not cryptographic: a store is trusted for its owner (docs/database.md), the digest finds accidents.
 [[nodiscard]] std::string content_key(std::string_view bytes);
 
-/// Incremental form; parts are length-prefixed, so ("ab","c") and ("a","bc") differ.
+/// Incremental form; parts that are added are length-prefixed, so ("ab","c") and ("a","bc") differ.
 class ContentHasher {
  public:
   ContentHasher();
@@ -16,6 +16,8 @@ class ContentHasher {
   ContentHasher(const ContentHasher&) = delete;
   ContentHasher& operator=(const ContentHasher&) = delete;
   ContentHasher& add(std::string_view part);
+  /// Without a length: of bytes that were added by this alone, in whatever pieces, the key is content_key.
+  ContentHasher& add_piece(std::string_view piece);
   [[nodiscard]] std::string key() const;
 
  private:

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "attune/error.hpp"
+#include "tuner/base/file_pieces.hpp"
 #include "tuner/base/hash.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/spec/failure.hpp"
@@ -23,11 +24,10 @@ constexpr std::size_t kVersionEnd = 8;  // behind it stands the header's length
 constexpr std::size_t kMostHeaderBytes = 1 << 16;
 constexpr std::int64_t kMostElements = std::int64_t{1} << 48;
 
-std::string_view text_of(std::span<const std::byte> bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
-
 /// The header of an .npy file, a dictionary as Python writes it: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }.
 class NpyHeader {
  public:
+  /// `file`: the beginning of it, as much as a header may have, or all of a shorter one.
   NpyHeader(std::string path, std::string_view file) : path_(std::move(path)) {
     if (!file.starts_with(kMagic) || file.size() < kVersionEnd) refuse("it does not begin as numpy's files do; save it by numpy.save");
     const int major = static_cast<unsigned char>(file[6]), minor = static_cast<unsigned char>(file[7]);
@@ -108,33 +108,42 @@ class NpyHeader {
   std::size_t end_ = 0;
 };
 
-}  // namespace
-
-DataFile read_data_file(const std::filesystem::path& path) {
-  const base::MappedFile mapped(path);
-  const std::string_view bytes = text_of(mapped.bytes());
+/// What the header says, of a file of so many bytes that begins so.
+DataFile npy_file(const std::string& path, std::string_view begin, std::uint64_t bytes) {
   DataFile file;
-  file.digest = base::content_key(bytes);
-  if (path.extension() != ".npy") {
-    file.shape = {static_cast<std::int64_t>(bytes.size())};
-    file.bytes = file.shape.front();
-    return file;
-  }
-  const NpyHeader header(path.string(), bytes);
+  const NpyHeader header(path, begin);
   header.read_type(file);
   file.shape = header.shape();
   file.offset = static_cast<std::int64_t>(header.end());
   file.bytes = file.element_bytes;
   for (const std::int64_t size : file.shape) {
-    if (size > 0 && file.bytes > kMostElements / size)
-      throw SpecError(path.string(), 0, 0, "its shape is larger than any memory; save it anew");
+    if (size > 0 && file.bytes > kMostElements / size) throw SpecError(path, 0, 0, "its shape is larger than any memory; save it anew");
     file.bytes *= size;
   }
-  if (const auto there = static_cast<std::int64_t>(bytes.size()) - file.offset; there != file.bytes) {
+  if (const auto there = static_cast<std::int64_t>(bytes) - file.offset; there != file.bytes) {
     throw SpecError(
-        path.string(), 0, 0,
+        path, 0, 0,
         fmt::format("its header says {} bytes of elements, and {} follow; it is cut off, or written to: save it anew", file.bytes, there));
   }
+  return file;
+}
+
+}  // namespace
+
+DataFile read_data_file(const std::filesystem::path& path) {
+  base::FilePieces pieces(path);
+  const auto bytes = static_cast<std::int64_t>(pieces.bytes());
+  std::string_view piece = pieces.next();
+  DataFile file;
+  if (path.extension() == ".npy") {
+    file = npy_file(path.string(), piece, pieces.bytes());
+  } else {
+    file.shape = {bytes};
+    file.bytes = bytes;
+  }
+  base::ContentHasher hasher;
+  for (; !piece.empty(); piece = pieces.next()) hasher.add_piece(piece);
+  file.digest = hasher.key();
   return file;
 }
 
@@ -164,10 +173,19 @@ DataFile data_file_from_text(const std::string& text, const std::string& name, c
   }
 }
 
-LoadedData::LoadedData(const std::filesystem::path& path, const DataFile& expected)
-    : file_(path), offset_(static_cast<std::size_t>(expected.offset)) {
-  if (base::content_key(text_of(file_.bytes())) == expected.digest) return;
-  throw SpecError(path.string(), 0, 0, "it is another file than when the template was read; start again");
+void read_elements(const std::filesystem::path& path, const DataFile& expected,
+                   const std::function<void(std::size_t at, std::string_view piece)>& take) {
+  const auto begin = static_cast<std::uint64_t>(expected.offset), end = begin + static_cast<std::uint64_t>(expected.bytes);
+  base::FilePieces pieces(path);
+  base::ContentHasher hasher;
+  std::uint64_t at = 0;  // of the piece in the file
+  for (std::string_view piece = pieces.next(); !piece.empty(); at += piece.size(), piece = pieces.next()) {
+    hasher.add_piece(piece);
+    const std::uint64_t from = std::max(at, begin), to = std::min(at + piece.size(), end);
+    if (from < to) take(from - begin, piece.substr(from - at, to - from));
+  }
+  if (hasher.key() != expected.digest)
+    throw SpecError(path.string(), 0, 0, "it is another file than when the template was read; start again");
 }
 
 std::string described(const DataFile& file) {

@@ -1,11 +1,12 @@
 #pragma once
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "tuner/base/mapped_file.hpp"
 #include "tuner/spec/expression.hpp"
 #include "tuner/spec/value.hpp"
 
@@ -31,17 +32,10 @@ struct DataFile {
 /// Throws: SpecError at `position` when it is no such line: `name` is a source, say.
 [[nodiscard]] DataFile data_file_from_text(const std::string& text, const std::string& name, const SourcePosition& position);
 
-/// The elements of a file that was looked at before.
-class LoadedData {
- public:
-  /// Throws: SpecError naming the path when it is another file now; EnvironmentError.
-  LoadedData(const std::filesystem::path& path, const DataFile& expected);
-  [[nodiscard]] const std::byte* start() const noexcept { return file_.bytes().data() + offset_; }
-
- private:
-  base::MappedFile file_;
-  std::size_t offset_;
-};
+/// Takes the elements of a file that was looked at before, piece by piece. `at`: how many bytes of them came before.
+/// Throws: SpecError naming the path when it is another file now, which is known behind the last piece; EnvironmentError.
+void read_elements(const std::filesystem::path& path, const DataFile& expected,
+                   const std::function<void(std::size_t at, std::string_view piece)>& take);
 
 /// "1000 elements of f32", "4000 bytes": what is in it.
 [[nodiscard]] std::string described(const DataFile& file);

@@ -44,8 +44,10 @@ void StatedData::load(Array& array, Support& support) const {
     const auto made = pattern(array.is, 1 + array.buffer);
     support.upload(array.memory.address(), made.data(), bytes);
   } else {
-    const spec::LoadedData file(spec::data_path(*kernel_, array.file->file), kernel_->data.at(array.file->file));
-    support.upload(array.memory.address(), file.start(), bytes);
+    const std::string& file = array.file->file;
+    spec::read_elements(spec::data_path(*kernel_, file), kernel_->data.at(file), [&](std::size_t at, std::string_view piece) {
+      support.upload(array.memory.address() + at, piece.data(), piece.size());
+    });
   }
 }
 

@@ -35,6 +35,14 @@ TEST_CASE("where one part ends and the next begins counts") {
   CHECK(together == ContentHasher().add("ab").add("c").key());
 }
 
+TEST_CASE("bytes that are added in pieces have the key of all of them") {
+  const std::string bytes(1000, 'x');
+  ContentHasher hasher;
+  for (std::size_t at = 0; at < bytes.size(); at += 300) hasher.add_piece(std::string_view(bytes).substr(at, 300));
+  CHECK(hasher.key() == content_key(bytes));
+  CHECK(ContentHasher().key() == content_key(""));
+}
+
 TEST_CASE("asking for the key does not end the hashing") {
   ContentHasher hasher;
   const std::string before = hasher.add("a").key();
