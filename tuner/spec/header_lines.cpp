@@ -47,19 +47,21 @@ class DirectiveReader {
   }
 
   [[nodiscard]] std::string_view word() const { return word_; }
+  [[nodiscard]] std::string_view rest() const { return rest_; }  ///< behind the word
   /// With its brackets; empty unless this is `#include <...>`.
   [[nodiscard]] std::string_view header() const { return word_ == "include" ? header_at(rest_) : std::string_view(); }
   [[nodiscard]] std::size_t begin() const { return line_.begin; }
   [[nodiscard]] std::size_t end() const { return line_.end; }  ///< of the line break that ends it
   [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] std::int64_t line() const { return line_.number + shift_; }
-  /// A directive that gives the line behind this one the place that it has; empty where no #line can say it.
-  [[nodiscard]] std::string position_behind() const {
-    const std::int64_t line = lines_.number() + shift_;
-    return line > std::numeric_limits<int>::max() ? std::string() : fmt::format("#line {} {}", line, file_);
-  }
+  /// A directive that gives the line behind it the place that this one has, or the one behind this; empty where no #line can say it.
+  [[nodiscard]] std::string position() const { return position_of(line()); }
+  [[nodiscard]] std::string position_behind() const { return position_of(lines_.number() + shift_); }
 
  private:
+  [[nodiscard]] std::string position_of(std::int64_t line) const {
+    return line > std::numeric_limits<int>::max() ? std::string() : fmt::format("#line {} {}", line, file_);
+  }
   void take_position() {
     std::int64_t named = 0;
     const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + rest_.size(), named);
@@ -103,25 +105,32 @@ std::string with_replaced_headers(std::string source) {
   if (!may_be_replaced(source)) return source;
   std::string text;
   std::size_t copied = 0;
-  int depth = 0;
-  bool shifted = false;  // a condition may skip the #line behind a replacement, but not the line breaks in it
+  std::vector<int> ends;  // of each open condition: how many #endif it has more
+  bool shifted = false;   // a condition may skip the #line behind a replacement, but not the line breaks in it
   for (DirectiveReader directive(source); directive.next();) {
     const std::string_view word = directive.word();
-    if (word.starts_with("if")) ++depth;
-    if (word == "endif") --depth;
+    const auto replace_by = [&](const std::string& directives) {
+      text.append(source, copied, directive.begin() - copied);
+      text += directives + directive.position_behind();
+      copied = directive.end();
+    };
+    if (word.starts_with("if")) ends.push_back(0);
     if (!directive.header().empty() && is_replaced(directive.header())) {
       const HeaderReplacement replacement = replacement_of(directive.header());
-      text.append(source, copied, directive.begin() - copied);
-      for (const std::string_view header : replacement.includes) text += fmt::format("#include {}\n", header);
-      text += replacement.declarations + directive.position_behind();
-      copied = directive.end();
-      shifted = depth > 0;
+      std::string lines;
+      for (const std::string_view header : replacement.includes) lines += fmt::format("#include {}\n", header);
+      replace_by(lines + replacement.declarations);
+      shifted = !ends.empty();
+    } else if (shifted && word == "elif") {  // what it asks has its own line too: as `#else` and `#if`
+      replace_by(fmt::format("#else\n{}\n#if {}\n", directive.position(), directive.rest()));
+      ++ends.back();
     } else if (shifted && (word.starts_with("el") || word == "endif")) {
-      text.append(source, copied, directive.end() - copied);
-      text += '\n' + directive.position_behind();
-      copied = directive.end();
-      shifted = depth > 0;
+      std::string all = source.substr(directive.begin(), directive.end() - directive.begin()) + '\n';
+      for (int i = 0; word == "endif" && i < ends.back(); ++i) all += "#endif\n";
+      replace_by(all);
     }
+    if (word == "endif" && !ends.empty()) ends.pop_back();
+    shifted = shifted && !ends.empty();
   }
   return text.append(source, copied, std::string::npos);
 }

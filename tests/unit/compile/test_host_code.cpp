@@ -125,6 +125,18 @@ TEST_CASE("the replacements get along with headers of CUDA that define the same"
   CHECK(compile(replaced + cuda + body).status == CompileStatus::Ok);
 }
 
+TEST_CASE("lines of conditions behind a header of the host that is skipped, and what they ask, have their numbers") {
+  const std::string source =
+      "#if A == 1\n#include <stdio.h>\nstatic_assert(__LINE__ == 3);\n"
+      "#elif A == 2 && __LINE__ == 4 /* a\n comment */\nstatic_assert(__LINE__ == 6);\n"
+      "#elif A == 3 && __LINE__ == 7\nstatic_assert(__LINE__ == 8);\n#if __LINE__ != 9\n#error 9\n#endif\n"
+      "#else\nstatic_assert(__LINE__ == 13 && A == 4);\n#endif\nstatic_assert(__LINE__ == 15);\n";
+  for (const char* const value : {"1", "2", "3", "4"}) {
+    const CompileResult result = compile(source + kernel(""), {std::string("-DA=") + value});
+    CHECK_MESSAGE(result.status == CompileStatus::Ok, value, result.log);
+  }
+}
+
 TEST_CASE("<cub/cub.cuh> compiles, and from the second source on its headers are precompiled") {
   Nvrtc nvrtc(Nvrtc::Headers::Precompiled);
   std::string headers = attune::spec::with_replaced_headers("#include <cub/cub.cuh>\n");

@@ -65,6 +65,14 @@ TEST_CASE("behind a condition that may skip a replacement the lines have their n
             "#line 10 \"a.cu\"\n#endif\n#line 11 \"a.cu\"\n#endif\n#line 12 \"a.cu\"\n");
 }
 
+TEST_CASE("what an #elif behind a replacement asks has its line again, and its condition has an end more") {
+  CHECK(
+      with_replaced_headers("#if A\n#include <stdio.h>\n#elif B\nint b;\n#elif(C)\n#else\n#endif\n#if A\n#elif B\n#endif\n") ==
+      "#if A\n" + declared("<stdio.h>") +
+          "#line 3 \n#else\n#line 3 \n#if B\n#line 4 \nint b;\n#else\n#line 5 \n#if (C)\n#line 6 \n#else\n#line 7 \n#endif\n#endif\n#endif\n"
+          "#line 8 \n#if A\n#elif B\n#endif\n");
+}
+
 TEST_CASE("what only looks like a header of the host stays as it is") {
   for (const std::string text : {"// #include <stdio.h>\n", "/*\n#include <stdio.h>\n*/\n", "const char* s = \"#include <stdio.h>\";\n",
                                  "auto s = R\"(\n#include <stdio.h>\n)\";\n", "#include <stdio>\n", "#include <my/stdio.h>\n",
