@@ -290,21 +290,24 @@ std::optional<RunOffSamples> LiveBackend::run_off(const std::vector<spec::Config
   std::vector<std::string> names;
   for (const auto& finalist : finalists) names.push_back(spec::to_text(*kernel_, finalist));
   compiles_until_ = options.until;
-  const auto compile = [&](std::size_t finalist) { return compile_by(finalists[finalist], options.until); };
+  const auto compile = [&](std::size_t finalist) { return compile_by(finalists[finalist], options.until, options.goes_on); };
   return LiveRunOff(*gpu_, compile, on_hand_over, {visit_calls_.value(), end_.first_visit.value()}).run(names, options, seed);
 }
 
-/// Null: not by `until`, and what was under way is ended.
 std::shared_ptr<const compile::CompileResult> LiveBackend::compile_by(const spec::Configuration& configuration,
-                                                                      std::optional<Clock::time_point> until) {
-  const auto left = [&] { return until ? std::chrono::ceil<milliseconds>(*until - Clock::now()) : milliseconds::max(); };
+                                                                      std::optional<Clock::time_point> until,
+                                                                      const std::function<bool()>& goes_on) {
+  const auto left = [&] {
+    if (!goes_on()) return milliseconds(0);
+    return until ? std::chrono::ceil<milliseconds>(*until - Clock::now()) : milliseconds::max();
+  };
   auto result = compile_while(compilers_, request_for(configuration), left);
   return result ? std::make_shared<const compile::CompileResult>(*std::move(result)) : nullptr;
 }
 
 std::optional<CompiledCode> LiveBackend::code(const spec::Configuration& configuration) {
   const auto request = request_for(configuration);
-  const auto made = compile_by(configuration, compiles_until_);
+  const auto made = compile_by(configuration, compiles_until_, [] { return true; });
   if (!made) return std::nullopt;
   const auto& compiled = *made;
   if (compiled.status != compile::CompileStatus::Ok) return std::nullopt;

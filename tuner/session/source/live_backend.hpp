@@ -73,8 +73,10 @@ class LiveBackend : public Backend {
   using Clock = std::chrono::steady_clock;
 
   [[nodiscard]] compile::CompileRequest request_for(const spec::Configuration& configuration) const;
+  /// Null: not by `until`, or `goes_on` said no; what was under way is ended.
   [[nodiscard]] std::shared_ptr<const compile::CompileResult> compile_by(const spec::Configuration& configuration,
-                                                                         std::optional<Clock::time_point> until);
+                                                                         std::optional<Clock::time_point> until,
+                                                                         const std::function<bool()>& goes_on);
   void take_compiled();
   void note_compile_time(double seconds);
   void take_visits();

@@ -76,6 +76,7 @@ std::optional<measure::VisitRequest> LiveRunOff::ready(const std::string& config
                                                        const Race::Options& options) {
   require_going_on(options);
   const auto compiled = compile_(place);
+  require_going_on(options);
   if (!compiled) return std::nullopt;
   if (compiled->status != compile::CompileStatus::Ok) {
     samples_.failed.push_back({configuration, measure::Outcome::CompileFailed, compiled->log});
