@@ -13,7 +13,7 @@
 #include "tests/support/exchange_files.hpp"
 #include "tests/support/synthetic_recording.hpp"
 #include "tests/support/temp_folder.hpp"
-#include "tuner/base/files.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tuner/base/hash.hpp"
 #include "tuner/base/zstd.hpp"
 #include "tuner/session/source/replay_backend.hpp"
@@ -163,7 +163,7 @@ struct Files {
 
 db::ImportReport import_text(const Files& files, db::Database& database, const std::string& text) {
   const auto& path = std::string_view(text).starts_with(kMagic) ? files.packed : files.plain;
-  base::write_file_atomic(path, text, base::Durability::Relaxed);
+  test::write_bytes(path, text);
   session::ExchangeRules rules;
   return db::test::import_file(database, path, rules);
 }

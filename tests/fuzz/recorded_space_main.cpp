@@ -6,7 +6,7 @@
 #include "tests/fuzz/fuzz_driver.hpp"
 #include "tests/support/gzip.hpp"
 #include "tests/support/temp_folder.hpp"
-#include "tuner/base/files.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tuner/base/zstd.hpp"
 #include "tuner/simulate/simulation.hpp"
 
@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
                           "\x28\xB5\x2F\xFD",
                           std::string(1, '\0')},
                          [&](const std::string& input) {
-                           base::write_file_atomic(path, input, base::Durability::Relaxed);
+                           test::write_bytes(path, input);
                            for (const auto& recorded : read(path)) use(recorded);
                          });
 }

@@ -5,6 +5,7 @@
 #include "tests/fuzz/fuzz_driver.hpp"
 #include "tests/support/synthetic_recording.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/zstd.hpp"
 #include "tuner/session/source/recording.hpp"
@@ -22,7 +23,7 @@ struct Files {
   std::filesystem::path plain = folder / "r.json", packed = folder / "r.json.zst";
 };
 
-void write(const std::filesystem::path& path, const std::string& bytes) { base::write_file_atomic(path, bytes, base::Durability::Relaxed); }
+void write(const std::filesystem::path& path, const std::string& bytes) { test::write_bytes(path, bytes); }
 
 /// An error of reading names the file, and its exit code says that the file is at fault.
 session::Recording load(const std::filesystem::path& path) {

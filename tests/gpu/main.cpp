@@ -10,8 +10,8 @@
 
 #include "attune_build/content_hash.hpp"
 #include "tests/support/skip.hpp"
-#include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/output_file.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/gpu/handles.hpp"
 
@@ -81,7 +81,7 @@ void write_outcome(const std::string& path) {
                                {"cuda", fmt::format("{}.{}", version / 1000, version % 1000 / 10)},
                                {"date", attune::base::utc_now()},
                                {"content", attune::build::kContentHash}};
-  attune::base::write_file_atomic(path, attune::base::dump_json(outcome, 2) + "\n");
+  attune::base::write_output(path, attune::base::dump_json(outcome, 2) + "\n");
 }
 
 }  // namespace

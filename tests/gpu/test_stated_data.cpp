@@ -7,7 +7,7 @@
 #include "tests/support/npy.hpp"
 #include "tests/support/replaced.hpp"
 #include "tests/support/temp_folder.hpp"
-#include "tuner/base/files.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tuner/spec/launch_plan.hpp"
 
 namespace test_stated_data {
@@ -68,7 +68,7 @@ TEST_CASE("rows, places and factors of a sparse matrix follow their patterns") {
 
 TEST_CASE("files fill inputs and say what outputs must be") {
   test::TempFolder folder;
-  const auto write = [&](const char* name, const std::string& bytes) { base::write_file_atomic(folder / name, bytes); };
+  const auto write = [&](const char* name, const std::string& bytes) { test::write_bytes(folder / name, bytes); };
   std::string text = kTemplate;
   text = test::replaced(text, R"text("fill": {"offsets": "nonzeros"})text", R"text("fill": {"file": "starts.npy"})text");
   text = test::replaced(text, R"text("fill": {"range": [0, "columns"]})text", R"text("fill": {"file": "places.bin"})text");

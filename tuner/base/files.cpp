@@ -7,8 +7,6 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <random>
-#include <utility>
 
 #include "attune/error.hpp"
 #include "tuner/base/errno_text.hpp"
@@ -19,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const char* verb, const fs::path& path, const char* call, int error_number) {
-  throw EnvironmentError(fmt::format("failed {} {}: {}{}", verb, path.string(), errno_text(call, error_number),
+[[noreturn]] void fail_reading(const fs::path& path, const char* call, int error_number) {
+  throw EnvironmentError(fmt::format("failed reading {}: {}{}", path.string(), errno_text(call, error_number),
                                      error_number == EMFILE ? errno_remedy(EMFILE) : ""));
 }
 
@@ -31,16 +29,13 @@ fs::path absolute_variable(const char* variable) {
   return value;
 }
 
-/// 0, or the errno of the last mkdir.
-int make_private(const fs::path& folder) {
+/// A failure shows, with path and reason, where the folder is used.
+void make_private(const fs::path& folder) {
   fs::path partial;
-  int error = 0;
   for (const fs::path& part : folder) {
     partial /= part;
-    error = ::mkdir(partial.c_str(), 0700) == 0 ? 0 : errno;
+    (void)::mkdir(partial.c_str(), 0700);
   }
-  std::error_code ignored;
-  return fs::is_directory(folder, ignored) ? 0 : error;
 }
 
 fs::path xdg_folder(const char* variable, const char* below_home) {
@@ -51,7 +46,7 @@ fs::path xdg_folder(const char* variable, const char* below_home) {
     base = home / below_home;
   }
   const fs::path folder = base / "attune";
-  (void)make_private(folder);  // a failure shows, with path and reason, where the folder is used
+  make_private(folder);
   return folder;
 }
 
@@ -59,7 +54,7 @@ fs::path xdg_folder(const char* variable, const char* below_home) {
 
 std::string read_file(const fs::path& path) {
   const FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!fd.open()) fail("reading", path, "open", errno);
+  if (!fd.open()) fail_reading(path, "open", errno);
   std::string bytes;
   struct stat status {};
   if (::fstat(fd.get(), &status) == 0 && status.st_size > 0) bytes.reserve(static_cast<std::size_t>(status.st_size));
@@ -70,19 +65,9 @@ std::string read_file(const fs::path& path) {
     if (got > 0) {
       bytes.append(chunk, static_cast<std::size_t>(got));
     } else if (errno != EINTR) {
-      fail("reading", path, "read", errno);
+      fail_reading(path, "read", errno);
     }
   }
-}
-
-void write_file_atomic(const fs::path& path, std::string_view bytes, Durability durability) {
-  Replacement file(path.parent_path(), path.filename().string(), path, Replacement::Over::FilesAndLinks);
-  file.write(bytes);
-  file.commit(durability);
-}
-
-void create_private_folder(const fs::path& folder) {
-  if (const int error = make_private(folder)) fail("creating folder", folder, "mkdir", error);
 }
 
 fs::path data_folder() { return xdg_folder("XDG_DATA_HOME", ".local/share"); }

@@ -209,11 +209,11 @@ class OutputFile::Stream final : public OutputFile::Target {
 
 class OutputFile::Replacing final : public OutputFile::Target {
  public:
-  Replacing(const fs::path& path, const Way& way) : file_(way.place.folder, way.place.name, path, Replacement::Over::FilesOnly) {
+  Replacing(const fs::path& path, const Way& way) : file_(way.place.folder, way.place.name, path) {
     if (way.there) file_.look_like(*way.there);
   }
   void write(std::string_view bytes) override { file_.write(bytes); }
-  void commit() override { file_.commit(Durability::Durable); }
+  void commit() override { file_.commit(); }
 
  private:
   Replacement file_;

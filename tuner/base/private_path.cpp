@@ -182,8 +182,6 @@ std::string why_shared(const fs::path& path, const Status& status) {
   return written_by_others(status) ? writable(path, status) : std::string();
 }
 
-std::string why_not_private(const fs::path& path) { return judge(walk_privately(path), Owner::User); }
-
 std::string why_not_trusted(const fs::path& path) { return judge(walk_privately(path), Owner::UserOrRoot); }
 
 std::string why_not_private_database(const fs::path& path) {

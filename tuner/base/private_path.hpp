@@ -19,8 +19,7 @@ namespace attune::base {
 ///     to satisfies the same (/home may be root's link to /data/home, ~/.cache the user's to another disk).
 /// While this holds nobody else can change it, so that opening the file by its name afterwards opens what was judged.
 /// A path that does not exist is somebody's who can create it: that counts as not private.
-[[nodiscard]] std::string why_not_private(const std::filesystem::path& path);
-/// The same of a database, with the files beside it that SQLite takes for parts of it: its -wal, -shm and -journal.
+/// For a database, with the files beside it that SQLite takes for parts of it: its -wal, -shm and -journal.
 [[nodiscard]] std::string why_not_private_database(const std::filesystem::path& path);
 /// The same for what may also be root's, as installed programs are: the file and its folder belong to the user or to root.
 [[nodiscard]] std::string why_not_trusted(const std::filesystem::path& path);

@@ -28,8 +28,8 @@ bool means_no_links(int error) {
 
 }  // namespace
 
-Replacement::Replacement(const std::filesystem::path& folder, const std::string& name, std::filesystem::path told, Over over)
-    : name_(name), told_(std::move(told)), over_(over) {
+Replacement::Replacement(const std::filesystem::path& folder, const std::string& name, std::filesystem::path told)
+    : name_(name), told_(std::move(told)) {
   folder_ = FileDescriptor(above_standard_descriptors(::open(folder.empty() ? "." : folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)));
   if (!folder_.open()) fail("open", errno);
   // Read again only where it must be copied, which needs the right to.
@@ -61,7 +61,7 @@ void Replacement::write(std::string_view bytes) {
   if (!write_all(file_.get(), bytes)) fail("write", errno);
 }
 
-void Replacement::commit(Durability durability) {
+void Replacement::commit() {
   if (old_) {
     // Only root may give files away; who may not keeps them.
     const bool grouped = ::fchown(file_.get(), static_cast<uid_t>(-1), old_->st_gid) == 0;
@@ -71,10 +71,9 @@ void Replacement::commit(Durability durability) {
     if (::fchmod(file_.get(), mode) != 0) fail("fchmod", errno);
   }
   // On disk before it has its name: after a power cut the old file or the whole new one is there.
-  if (durability == Durability::Durable && ::fsync(file_.get()) != 0) fail("fsync", errno);
+  if (::fsync(file_.get()) != 0) fail("fsync", errno);
   check_name();
   move_to_name();
-  if (durability == Durability::Relaxed) return;
   // Only makes the name durable. Its failure (some network file systems know no fsync of a folder) is no failure of the write: the
   // new file is in place, and a crash leaves the old or the new one.
   const FileDescriptor folder(::openat(folder_.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -87,7 +86,7 @@ void Replacement::check_name() const {
     if (errno == ENOENT) return;
     fail("stat", errno);
   }
-  if (S_ISREG(there.st_mode) || (S_ISLNK(there.st_mode) && over_ == Over::FilesAndLinks)) return;
+  if (S_ISREG(there.st_mode)) return;
   if (S_ISDIR(there.st_mode)) fail("rename", EISDIR);
   throw EnvironmentError(fmt::format("failed writing {}: what has this name is no regular file and stays as it is", told_.string()));
 }

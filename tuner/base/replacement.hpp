@@ -10,20 +10,14 @@
 
 namespace attune::base {
 
-/// Whether a write waits for the disk (fsync). `Relaxed` is for files that are checked when read and can be made again.
-enum class Durability { Durable, Relaxed };
-
 /// A new file that takes a name in one step: readers see the old or the new bytes, never a mixture. Until then it has no name, and
 /// nothing of it is left when the process ends (O_TMPFILE). A hidden name that ends in ".new" is left by a process that is killed
 /// between the two calls that put the whole file in an older one's place, or at any time where the file system knows no files
 /// without a name, or no way to give them one.
 class Replacement {
  public:
-  /// What may stand at the name and be replaced. Anything else there, a pipe or a device, is refused.
-  enum class Over { FilesOnly, FilesAndLinks };
-
   /// Throws: EnvironmentError that names `told` and the errno; nothing is left then.
-  Replacement(const std::filesystem::path& folder, const std::string& name, std::filesystem::path told, Over over);
+  Replacement(const std::filesystem::path& folder, const std::string& name, std::filesystem::path told);
   ~Replacement();
   Replacement(const Replacement&) = delete;
   Replacement& operator=(const Replacement&) = delete;
@@ -32,8 +26,9 @@ class Replacement {
   /// old file's did not have.
   void look_like(const struct stat& old);
   void write(std::string_view bytes);
-  /// Gives it the name. Throws: the old file is left as it was, no leftovers.
-  void commit(Durability durability);
+  /// Gives it the name, once it is on disk. What has the name and is no regular file, a link or a pipe, is refused.
+  /// Throws: the old file is left as it was, no leftovers.
+  void commit();
 
  private:
   void open_named();
@@ -46,7 +41,6 @@ class Replacement {
   FileDescriptor folder_;
   std::string name_;
   std::filesystem::path told_;
-  Over over_;
   FileDescriptor file_;
   std::string temporary_;  ///< its name in the folder; empty: none
   std::optional<struct stat> old_;

@@ -186,8 +186,6 @@ std::string read_bytes(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void write_bytes(const fs::path& path, const std::string& bytes) { std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes; }
-
 std::map<std::string, std::string> contents_of(const fs::path& folder) {
   std::map<std::string, std::string> contents;
   for (const auto& entry : fs::directory_iterator(folder)) contents[entry.path().filename().string()] = read_bytes(entry.path());

@@ -64,7 +64,6 @@ struct World {
 [[nodiscard]] std::size_t about(const std::vector<std::string>& notices, const std::filesystem::path& path);
 
 [[nodiscard]] std::string read_bytes(const std::filesystem::path& path);
-void write_bytes(const std::filesystem::path& path, const std::string& bytes);
 /// Names and contents of the files in a folder.
 [[nodiscard]] std::map<std::string, std::string> contents_of(const std::filesystem::path& folder);
 

@@ -8,6 +8,7 @@
 
 #include "tests/integration/broken_databases/dispatch.hpp"
 #include "tests/support/figures.hpp"
+#include "tests/support/write_bytes.hpp"
 
 namespace test_damage {
 

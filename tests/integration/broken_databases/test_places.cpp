@@ -11,6 +11,7 @@
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tests/support/figures.hpp"
 #include "tests/support/older_schema.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tuner/base/json.hpp"
 
 namespace test_places {

@@ -8,6 +8,7 @@
 #include "tests/integration/dispatch/dispatching.hpp"
 #include "tests/support/best_row.hpp"
 #include "tests/support/replaced.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tuner/base/files.hpp"
 
 namespace test_unverified {
@@ -25,10 +26,10 @@ struct Unreferenced : Dispatching {
   Unreferenced() {
     const std::filesystem::path source = std::filesystem::path(options.templates.front()) / "brief", mine = folder / "brief";
     std::filesystem::create_directory(mine);
-    base::write_file_atomic(mine / "brief.cu", base::read_file(source / "brief.cu"));
+    test::write_bytes(mine / "brief.cu", base::read_file(source / "brief.cu"));
     const std::string whole = base::read_file(source / "template.json");
     const std::size_t begin = whole.find(R"("reference": {)"), end = whole.find('\n', begin);
-    base::write_file_atomic(mine / "template.json", replaced(whole, whole.substr(begin, end - begin), R"("reference": "none",)"));
+    test::write_bytes(mine / "template.json", replaced(whole, whole.substr(begin, end - begin), R"("reference": "none",)"));
     options.templates = {folder.path()};
     options.databases = {folder / "tuned.db"};
     const auto kernel = spec::KernelTemplate::load(mine);

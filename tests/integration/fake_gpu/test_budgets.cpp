@@ -12,6 +12,7 @@
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tests/integration/fake_gpu/processes.hpp"
 #include "tests/support/replaced.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tuner/base/files.hpp"
 
 namespace test_budgets {
@@ -39,8 +40,8 @@ struct Costly : FakeGpu {
 
   void write_template() const {
     std::filesystem::create_directory(folder / "brief");
-    base::write_file_atomic(folder / "brief/template.json", text);
-    base::write_file_atomic(folder / "brief/brief.cu", code);
+    test::write_bytes(folder / "brief/template.json", text);
+    test::write_bytes(folder / "brief/brief.cu", code);
   }
   /// Kernels of 40 ms and more, which really take that long.
   void make_slow_kernels(int fastest_ms = 40) {
@@ -124,7 +125,7 @@ TEST_CASE_FIXTURE(Costly, "a search of slow kernels ends by its budget, keeps wh
 
 TEST_CASE_FIXTURE(Costly, "a ladder of slow kernels ends by its budget, with a time for every rung") {
   make_slow_kernels();
-  base::write_file_atomic(folder / "brief/ladder.json", R"({"attune_ladder": 1, "defaults": {"T": "i32", "end": "well"}, "rungs": [
+  test::write_bytes(folder / "brief/ladder.json", R"({"attune_ladder": 1, "defaults": {"T": "i32", "end": "well"}, "rungs": [
     {"name": "small blocks", "why": "30 % too slow", "where": "block_size == 64"}, {"name": "all", "why": "whole", "where": "True"}]})");
   const auto begin = std::chrono::steady_clock::now();
   const auto result = attune({"ladder", (folder / "brief").string(), "--size", "1000", "--strategy", "random", "--compile-workers", "2",
@@ -195,7 +196,7 @@ TEST_CASE_FIXTURE(Costly, "a reference that compiles for longer than the budget 
     command.insert(command.end(), {"--device", "all"});
   }
   SUBCASE("a ladder") {
-    base::write_file_atomic(folder / "brief/ladder.json", R"({"attune_ladder": 1, "defaults": {"T": "i32", "end": "well"}, "rungs": [
+    test::write_bytes(folder / "brief/ladder.json", R"({"attune_ladder": 1, "defaults": {"T": "i32", "end": "well"}, "rungs": [
       {"name": "small blocks", "why": "slow", "where": "block_size == 64"}, {"name": "all", "why": "whole", "where": "True"}]})");
     command = {"ladder", (folder / "brief").string(), "--size", "1000", "--budget", "3s", "--compile-workers", "2"};
   }

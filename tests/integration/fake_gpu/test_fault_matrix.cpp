@@ -7,6 +7,7 @@
 #include "db/database.hpp"
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tests/support/replaced.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
 
@@ -176,8 +177,8 @@ struct OtherTimes : FakeGpu {
     if (text.empty()) text = base::read_file(source + "template.json");
     text = replaced(text, what, by);
     std::filesystem::create_directory(folder / "synthetic");
-    base::write_file_atomic(folder / "synthetic/template.json", text);
-    base::write_file_atomic(folder / "synthetic/synthetic.cu", base::read_file(source + "synthetic.cu"));
+    test::write_bytes(folder / "synthetic/template.json", text);
+    test::write_bytes(folder / "synthetic/synthetic.cu", base::read_file(source + "synthetic.cu"));
   }
   [[nodiscard]] std::vector<std::string> words(const std::string& faults = "matrix") const {
     auto all = tune_words(faults);

@@ -6,6 +6,7 @@
 
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tests/support/replaced.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
 
@@ -29,10 +30,10 @@ struct Measured : FakeGpu {
     const auto path = folder / "synthetic";
     const std::string source = std::string(ATTUNE_SOURCE_DIR) + "/tests/support/fake_templates/synthetic/";
     std::filesystem::create_directories(path);
-    base::write_file_atomic(path / "synthetic.cu", base::read_file(source + "synthetic.cu"));
+    test::write_bytes(path / "synthetic.cu", base::read_file(source + "synthetic.cu"));
     std::string text = test::replaced(base::read_file(source + "template.json"), kLastMember, kLastMember + ", " + members);
     if (waves_do_nothing) text = test::replaced(text, kWaves, "");
-    base::write_file_atomic(path / "template.json", text);
+    test::write_bytes(path / "template.json", text);
     auto words = tune_words("none", {"--json"});
     words[1] = path.string();
     words.insert(words.end(), more.begin(), more.end());

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
 
@@ -32,7 +33,7 @@ struct Searched : FakeGpu {
                      {"budget_s", 300},
                      {"goal_behind", goal_behind},
                      {"mark", mark}});
-    base::write_file_atomic(marks(), base::dump_json(json{{"cases", cases}}));
+    test::write_bytes(marks(), base::dump_json(json{{"cases", cases}}));
   }
 
   [[nodiscard]] std::filesystem::path marks() const { return folder / "marks.json"; }
@@ -110,7 +111,7 @@ TEST_CASE_FIXTURE(Searched, "rows are not mixed with those of another benchmark'
   REQUIRE(search({"--seeds", "1"}).exit_code == 0);
   json foreign = base::parse_json(base::read_file(file()));
   foreign["rows"] = {{{"search", "--budget 100%"}, {"over_fastest", 1.0}}};
-  base::write_file_atomic(file(), base::dump_json(foreign));
+  test::write_bytes(file(), base::dump_json(foreign));
   const auto result = search({"--seeds", "1"});
   CHECK(result.exit_code == 2);
   CHECK(result.err.find("move it away to begin anew") != std::string::npos);

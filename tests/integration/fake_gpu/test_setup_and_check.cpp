@@ -8,6 +8,7 @@
 #include "attune/error.hpp"
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tests/support/replaced.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tuner/base/files.hpp"
 
 namespace test_setup_and_check {
@@ -21,7 +22,7 @@ namespace {
 /// The template `packed`, changed.
 struct Packed : FakeGpu {
   Packed() {
-    base::write_file_atomic(path() / "packed.cu", base::read_file(source / "packed.cu"));
+    test::write_bytes(path() / "packed.cu", base::read_file(source / "packed.cu"));
     text = base::read_file(source / "template.json");
   }
   [[nodiscard]] std::filesystem::path path() const {
@@ -29,7 +30,7 @@ struct Packed : FakeGpu {
     return folder / "packed";
   }
   [[nodiscard]] test::CommandResult run(const std::string& command, const std::vector<std::string>& more = {}) const {
-    base::write_file_atomic(path() / "template.json", text);
+    test::write_bytes(path() / "template.json", text);
     std::vector<std::string> words{command, path().string(), "--rows", "100", "--columns", "37"};
     words.insert(words.end(), more.begin(), more.end());
     return attune(words);
@@ -160,9 +161,9 @@ TEST_CASE_FIXTURE(Packed, "a workspace of setup or check alone lies between guar
 
 TEST_CASE_FIXTURE(Packed, "check finds what a call left in a workspace, whatever windows were timed since") {
   const std::filesystem::path sums = std::filesystem::path(ATTUNE_SOURCE_DIR) / "templates/references/segmented_reduce";
-  base::write_file_atomic(path() / "reference.cu", base::read_file(sums / "reference.cu"));
+  test::write_bytes(path() / "reference.cu", base::read_file(sums / "reference.cu"));
   std::string reference = base::read_file(sums / "reference.json");
-  base::write_file_atomic(path() / "rows.json", reference.insert(reference.rfind('}'), R"(, "groups": 3)"));
+  test::write_bytes(path() / "rows.json", reference.insert(reference.rfind('}'), R"(, "groups": 3)"));
   text = replaced(text, R"("problem": {)", R"("problem": {"T": {"type": ["i32"]}, "op": {"choice": ["sum"]}, )");
   text = replaced(text, R"("count": "4 * rows", "output": true, "compare": false)", R"("count": "4 * rows", "workspace": true)");
   text = replaced(text, R"("in": {"type": "i32")", R"("in": {"type": "T")");
@@ -176,8 +177,8 @@ TEST_CASE_FIXTURE(Packed, "check finds what a call left in a workspace, whatever
 TEST_CASE_FIXTURE(Packed, "what a reference plants and alters goes through setup, shared or not, so that every defect is found by it") {
   const std::filesystem::path scan = std::filesystem::path(ATTUNE_SOURCE_DIR) / "tests/support/fake_templates/arg_scan";
   const std::string kernels = base::read_file(source / "packed.cu");
-  base::write_file_atomic(path() / "arg_scan.cu",
-                          base::read_file(scan / "arg_scan.cu") + kernels.substr(0, kernels.find("extern \"C\" __global__ void __launch")));
+  test::write_bytes(path() / "arg_scan.cu",
+                    base::read_file(scan / "arg_scan.cu") + kernels.substr(0, kernels.find("extern \"C\" __global__ void __launch")));
   std::string copied = base::read_file(scan / "template.json");
   copied = replaced(copied, R"("in": {"type": "T", "count": "n"},)",
                     R"("in": {"type": "T", "count": "n"}, "packed": {"type": "T", "count": "n", "prepared": true},)");
@@ -190,7 +191,7 @@ TEST_CASE_FIXTURE(Packed, "what a reference plants and alters goes through setup
     text = replaced(copied, R"("let": {)", R"("let": {"one": "1", )");
     const std::string last = "* (defect == 'reads_too_far')\"";
     text = replaced(text, last, last + ", \"layout\": \"" + layout + "\"");
-    base::write_file_atomic(path() / "template.json", text);
+    test::write_bytes(path() / "template.json", text);
     database = (folder / (std::to_string(std::string(layout).size()) + ".db")).string();
     const auto result = attune({"tune", path().string(), "--size", "1000", "--T", "f32", "--op", "max", "--db", database});
     CAPTURE(result.err);
@@ -209,7 +210,7 @@ TEST_CASE_FIXTURE(Packed, "what a reference plants and alters goes through setup
 TEST_CASE_FIXTURE(Packed, "the check of a template binds setup and check as well, and tells what is wrong with which") {
   const auto check = [&](const std::string& from, const std::string& to) {
     const std::string before = std::exchange(text, from.empty() ? text : replaced(text, from, to));
-    base::write_file_atomic(path() / "template.json", text);
+    test::write_bytes(path() / "template.json", text);
     auto result = attune({"template", "check", path().string(), "--sample", "4"});
     text = before;
     return result;

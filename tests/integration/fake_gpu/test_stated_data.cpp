@@ -8,6 +8,7 @@
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tests/support/npy.hpp"
 #include "tests/support/replaced.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tuner/base/files.hpp"
 
 namespace test_stated_data {
@@ -43,7 +44,7 @@ struct Stated : FakeGpu {
     const std::size_t begin = text.find("\"reference\""), end = text.find('\n', begin);
     spec = replaced(replaced(text, text.substr(begin, end - begin), R"("reference": {"outputs": {"out": "out.npy"}},)"), kInput,
                     R"("in": {"type": "T", "count": "n", "fill": {"file": "in.npy"}})");
-    base::write_file_atomic(path() / "synthetic.cu", base::read_file(source + "synthetic.cu"));
+    test::write_bytes(path() / "synthetic.cu", base::read_file(source + "synthetic.cu"));
     write("in.npy", numbers(5));
     write("out.npy", numbers(5));
     write("template.json", spec);
@@ -52,7 +53,7 @@ struct Stated : FakeGpu {
     std::filesystem::create_directories(folder / "synthetic");
     return folder / "synthetic";
   }
-  void write(const std::string& name, const std::string& bytes) const { base::write_file_atomic(path() / name, bytes); }
+  void write(const std::string& name, const std::string& bytes) const { test::write_bytes(path() / name, bytes); }
   [[nodiscard]] test::CommandResult tune(const std::vector<std::string>& more = {}) const {
     auto words =
         tune_words("matrix", {"--where", "fault in ['none', 'wrong_result', 'partial_write', 'out_of_bounds_write', 'input_write']"});

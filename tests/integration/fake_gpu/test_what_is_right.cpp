@@ -6,6 +6,7 @@
 #include "db/database.hpp"
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tests/support/replaced.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tuner/base/files.hpp"
 
 namespace test_what_is_right {
@@ -24,8 +25,8 @@ struct Told : FakeGpu {
   void write(const std::string& name, const std::string& from, const std::string& to) const {
     const std::string source = std::string(ATTUNE_SOURCE_DIR) + "/tests/support/fake_templates/" + name + "/";
     std::filesystem::create_directory(folder / name);
-    base::write_file_atomic(folder / name / "template.json", replaced(base::read_file(source + "template.json"), from, to));
-    base::write_file_atomic(folder / name / (name + ".cu"), base::read_file(source + name + ".cu"));
+    test::write_bytes(folder / name / "template.json", replaced(base::read_file(source + "template.json"), from, to));
+    test::write_bytes(folder / name / (name + ".cu"), base::read_file(source + name + ".cu"));
   }
   /// The outcome of every fault of `synthetic`, of 1,000 elements.
   [[nodiscard]] std::map<std::string, std::string> outcomes() const {
@@ -100,7 +101,7 @@ TEST_CASE_FIXTURE(Unreferenced, "without a reference the fastest wins, unverifie
 }
 
 TEST_CASE_FIXTURE(Unreferenced, "a ladder of a template without a reference says that nothing of it is verified") {
-  base::write_file_atomic(folder / "brief/ladder.json", R"({"attune_ladder": 1, "defaults": {"T": "i32", "end": "well"}, "rungs": [
+  test::write_bytes(folder / "brief/ladder.json", R"({"attune_ladder": 1, "defaults": {"T": "i32", "end": "well"}, "rungs": [
     {"name": "one wave", "why": "one", "where": "waves == 1"}, {"name": "two waves", "why": "two", "where": "waves == 2"}]})");
   const auto table = run("ladder");
   CAPTURE(table.err);

@@ -9,7 +9,7 @@
 #include "tests/support/conditions.hpp"
 #include "tests/support/skip.hpp"
 #include "tests/support/temp_folder.hpp"
-#include "tuner/base/files.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tuner/base/private_folder.hpp"
 
 namespace test_foreign_owner {
@@ -17,6 +17,7 @@ namespace test_foreign_owner {
 namespace fs = std::filesystem;
 using namespace attune::base;
 using attune::test::TempFolder;
+using attune::test::write_bytes;
 
 namespace {
 
@@ -30,8 +31,8 @@ struct Place {
   fs::path file = data / "file";
 
   Place() {
-    create_private_folder(data);
-    write_file_atomic(file, "x");
+    REQUIRE(PrivateFolder::open(data, IfMissing::Create).is_open());
+    write_bytes(file, "x");
     ::chmod(file.c_str(), 0644);
   }
 };
@@ -54,7 +55,7 @@ TEST_CASE("what belongs to another user is not private: file, folder, folder fur
     const Place place;
     const fs::path given = which == 0 ? place.file : which == 1 ? place.data : place.home;
     give(given);
-    for (const std::string& reason : {why_not_private(place.file), why_not_trusted(place.file)}) {
+    for (const std::string& reason : {why_not_private_database(place.file), why_not_trusted(place.file)}) {
       CHECK(mentions(reason, given.string()));
       CHECK(mentions(reason, "belongs to uid 65533"));
     }
@@ -81,7 +82,7 @@ TEST_CASE("a symbolic link of another user's is not private, even when it leads 
   const Place place, other;
   fs::create_symlink(other.file, place.data / "link");
   give(place.data / "link");
-  CHECK(mentions(why_not_private(place.data / "link"), "the symbolic link"));
+  CHECK(mentions(why_not_private_database(place.data / "link"), "the symbolic link"));
   fs::create_directory_symlink(other.data, place.home / "linked");
   give(place.home / "linked");
   CHECK_FALSE(PrivateFolder::open(place.home / "linked", IfMissing::Leave).is_open());
@@ -95,8 +96,8 @@ TEST_CASE("an ordinary user's file below root's folders, through a link of root'
   ::chmod(place.home.c_str(), 0755);
   fs::create_directory_symlink(place.home, place.folder / "link");
   const attune::test::Unprivileged user;
-  CHECK(why_not_private(place.file) == "");
-  CHECK(why_not_private(place.folder / "link" / "data" / "file") == "");
+  CHECK(why_not_private_database(place.file) == "");
+  CHECK(why_not_private_database(place.folder / "link" / "data" / "file") == "");
   CHECK(PrivateFolder::open(place.folder / "link" / "data", IfMissing::Leave).is_writable());
 }
 

@@ -9,6 +9,7 @@
 
 #include "attune/error.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/line_file.hpp"
 #include "tuner/base/zstd.hpp"
@@ -20,6 +21,7 @@ using namespace attune::base;
 using attune::Error;
 using attune::SpecError;
 using attune::test::TempFolder;
+using attune::test::write_bytes;
 
 namespace {
 
@@ -58,7 +60,7 @@ TEST_CASE("lines come back as they were written, compressed or not") {
 
 TEST_CASE("a file that is not finished leaves the old one, and no other") {
   const TempFolder folder;
-  write_file_atomic(folder / "a", "old\n");
+  write_bytes(folder / "a", "old\n");
   {
     LineWriter writer(folder / "a");
     for (const auto& line : many_lines()) writer.write(line);
@@ -69,9 +71,9 @@ TEST_CASE("a file that is not finished leaves the old one, and no other") {
 
 TEST_CASE("an empty file has no lines, and a last line without an end is a file that was cut") {
   const TempFolder folder;
-  write_file_atomic(folder / "empty", "");
+  write_bytes(folder / "empty", "");
   CHECK(lines_in(folder / "empty").empty());
-  write_file_atomic(folder / "cut", "one\ntwo");
+  write_bytes(folder / "cut", "one\ntwo");
   LineReader reader(folder / "cut");
   CHECK(reader.next().value() == "one");
   CHECK_THROWS_WITH_AS((void)reader.next(), doctest::Contains("cut:2:1: the line does not end"), SpecError);
@@ -80,8 +82,8 @@ TEST_CASE("an empty file has no lines, and a last line without an end is a file 
 TEST_CASE("compressed data that is cut or damaged is an error") {
   const TempFolder folder;
   const std::string frame = compress(std::string(300000, 'a') + "\n", 3);
-  write_file_atomic(folder / "cut.zst", frame.substr(0, frame.size() - 1));
-  write_file_atomic(folder / "wrong.zst", "no zstd at all\n");
+  write_bytes(folder / "cut.zst", frame.substr(0, frame.size() - 1));
+  write_bytes(folder / "wrong.zst", "no zstd at all\n");
   for (const char* name : {"cut.zst", "wrong.zst"}) {
     CHECK_THROWS_WITH_AS((void)lines_in(folder / name), doctest::Contains(":1: truncated or damaged zstd"),
                          SpecError);  // at its end, or before
@@ -90,7 +92,7 @@ TEST_CASE("compressed data that is cut or damaged is an error") {
 
 TEST_CASE("a line longer than the limit is an error, however well it compresses") {
   const TempFolder folder;
-  write_file_atomic(folder / "long.zst", compress(std::string(LineReader::kMaximumLine + (1 << 20), 'a'), 1));
+  write_bytes(folder / "long.zst", compress(std::string(LineReader::kMaximumLine + (1 << 20), 'a'), 1));
   LineReader reader(folder / "long.zst");
   CHECK_THROWS_WITH_AS((void)reader.next(), doctest::Contains("long.zst:1:1: the line is longer than"), SpecError);
 }
@@ -104,7 +106,7 @@ TEST_CASE("a file that unpacks to more than its size allows is refused before it
   for (int i = 0; i < 100; ++i) large += frame;
   const std::uint64_t bound = LineReader::most_unpacked(bomb.size());
   REQUIRE(bound < std::uint64_t{200} << 20);
-  write_file_atomic(folder / "bomb.zst", bomb);
+  write_bytes(folder / "bomb.zst", bomb);
   LineReader reader(folder / "bomb.zst");
   std::uint64_t given = 0;
   const auto read_all = [&] {
@@ -115,7 +117,7 @@ TEST_CASE("a file that unpacks to more than its size allows is refused before it
   CHECK_THROWS_WITH_AS(read_all(), doctest::Contains(expected.c_str()), SpecError);
   CHECK(given <= bound);
   CHECK(reader.line_number() > 0);
-  write_file_atomic(folder / "large.zst", large);
+  write_bytes(folder / "large.zst", large);
   CHECK(lines_in(folder / "large.zst").size() == 100 * 1024);
 }
 

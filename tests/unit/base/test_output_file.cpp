@@ -173,7 +173,7 @@ TEST_CASE("a full disk leaves the old file and no other, and a name may be as lo
   }
   CHECK(read_file(path) == "old");
   CHECK(count_in(folder.path()) == 1);
-  write_file_atomic(path, "new");
+  write_output(path, "new");
   CHECK(read_file(path) == "new");
 }
 
@@ -202,16 +202,32 @@ TEST_CASE("where files without a name or links are not known, an output is writt
   CHECK(count_in(folder.path()) == 1);
 }
 
-TEST_CASE("a file of attune's own takes the place of a link, and of no pipe") {
+TEST_CASE("an output takes the place of no link, pipe or folder that got its name meanwhile, and nothing is left of it") {
   const TempFolder folder;
-  write_file_atomic(folder / "target", "old");
+  write_output(folder / "target", "old");
+  OutputFile link(folder / "link"), pipe(folder / "pipe"), entered(folder / "entered");
+  for (OutputFile* file : {&link, &pipe, &entered}) file->write("x");
   fs::create_symlink("target", folder / "link");
-  write_file_atomic(folder / "link", "new", Durability::Relaxed);
-  CHECK(S_ISREG(status_of(folder / "link").st_mode));
-  CHECK(read_file(folder / "target") == "old");
   REQUIRE(::mkfifo((folder / "pipe").c_str(), 0600) == 0);
-  CHECK_THROWS_WITH_AS(write_file_atomic(folder / "pipe", "x"), doctest::Contains("no regular file"), EnvironmentError);
+  fs::create_directory(folder / "entered");
+  CHECK_THROWS_WITH_AS(link.commit(), doctest::Contains("no regular file"), EnvironmentError);
+  CHECK_THROWS_WITH_AS(pipe.commit(), doctest::Contains("no regular file"), EnvironmentError);
+  CHECK_THROWS_WITH_AS(entered.commit(), doctest::Contains("rename returned EISDIR"), EnvironmentError);
+  CHECK(S_ISLNK(status_of(folder / "link").st_mode));
   CHECK(S_ISFIFO(status_of(folder / "pipe").st_mode));
+  CHECK(read_file(folder / "target") == "old");
+  CHECK(count_in(folder.path()) == 4);
+}
+
+TEST_CASE("an output without a folder is written to the current one, and one whose folder is not there says so") {
+  const TempFolder folder;
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path());
+  write_output("plain", "x");
+  fs::current_path(before);
+  CHECK(read_file(folder / "plain") == "x");
+  CHECK_THROWS_WITH_AS(write_output(folder / "no/file", "x"), doctest::Contains("ENOENT"), EnvironmentError);
+  CHECK(count_in(folder.path()) == 1);
 }
 
 TEST_CASE("memory file systems take outputs as well" * doctest::skip(::access("/dev/shm", W_OK) != 0)) {

@@ -12,6 +12,7 @@
 
 #include "attune/error.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/private_folder.hpp"
 
@@ -20,6 +21,7 @@ namespace test_private_folder {
 namespace fs = std::filesystem;
 using namespace attune::base;
 using attune::test::TempFolder;
+using attune::test::write_bytes;
 
 namespace {
 
@@ -31,10 +33,7 @@ struct Tree {
   fs::path sub = data / "sub";
   fs::path file = sub / "file";
 
-  Tree() {
-    create_private_folder(sub);
-    PrivateFolder::open(sub, IfMissing::Leave).write("file", "code");
-  }
+  Tree() { PrivateFolder::open(sub, IfMissing::Create).write("file", "code"); }
   [[nodiscard]] PrivateFolder open() const { return PrivateFolder::open(data, IfMissing::Leave); }
   /// What a reader gets, and everything that it is told.
   [[nodiscard]] std::string read() const {
@@ -113,7 +112,7 @@ TEST_CASE("an opened folder stays the one that was judged, whatever is put in it
   const auto sub = tree.open().subfolder("sub", IfMissing::Leave);
   fs::rename(tree.sub, tree.data / "moved");
   fs::create_directory(tree.sub);
-  write_file_atomic(tree.file, "planted");
+  write_bytes(tree.file, "planted");
   CHECK(sub.open_file("file", 1000).read() == "code");
   sub.write("file", "mine");
   CHECK(read_file(tree.file) == "planted");
@@ -145,7 +144,7 @@ TEST_CASE("a file that is none, has another name or too many bytes is not read, 
   CHECK(mentions(replaced([](const Tree& tree) { REQUIRE(::mkfifo(tree.file.c_str(), 0600) == 0); }), "is no regular file"));
   CHECK(mentions(replaced([](const Tree& tree) { fs::create_directory(tree.file); }), "is no regular file"));
   CHECK(mentions(replaced([](const Tree& tree) {
-                   write_file_atomic(tree.data / "elsewhere", "code");
+                   write_bytes(tree.data / "elsewhere", "code");
                    fs::permissions(tree.data / "elsewhere", fs::perms(0600));
                    fs::create_hard_link(tree.data / "elsewhere", tree.file);
                  }),

@@ -6,7 +6,8 @@
 #include <string>
 
 #include "tests/support/temp_folder.hpp"
-#include "tuner/base/files.hpp"
+#include "tests/support/write_bytes.hpp"
+#include "tuner/base/private_folder.hpp"
 #include "tuner/base/private_path.hpp"
 
 namespace test_private_path {
@@ -14,6 +15,7 @@ namespace test_private_path {
 namespace fs = std::filesystem;
 using namespace attune::base;
 using attune::test::TempFolder;
+using attune::test::write_bytes;
 
 namespace {
 
@@ -25,8 +27,8 @@ struct Place {
   fs::path file = data / "file";
 
   Place() {
-    create_private_folder(data);
-    write_file_atomic(file, "x");
+    REQUIRE(PrivateFolder::open(data, IfMissing::Create).is_open());
+    write_bytes(file, "x");
     ::chmod(file.c_str(), 0644);
   }
 };
@@ -37,8 +39,8 @@ bool mentions(const std::string& text, const std::string& part) { return text.fi
 
 TEST_CASE("a file or folder that is the user's alone is private, in the sticky /tmp too") {
   const Place place;
-  CHECK(why_not_private(place.file).empty());
-  CHECK(why_not_private(place.data).empty());
+  CHECK(why_not_private_database(place.file).empty());
+  CHECK(why_not_private_database(place.data).empty());
 }
 
 TEST_CASE("what is root's is trusted as an installed program is; what others could have put there is not") {
@@ -53,7 +55,7 @@ TEST_CASE("a file that its group or others can write is not private") {
   const Place place;
   for (const mode_t mode : {0664, 0646}) {
     ::chmod(place.file.c_str(), mode);
-    CHECK(mentions(why_not_private(place.file), "the file '" + place.file.string() + "' can be written by others"));
+    CHECK(mentions(why_not_private_database(place.file), "the file '" + place.file.string() + "' can be written by others"));
   }
 }
 
@@ -61,19 +63,19 @@ TEST_CASE("a file in a folder that others can write is not private: they could p
   const Place place;
   for (const mode_t mode : {0770, 0707, 01777}) {
     ::chmod(place.data.c_str(), mode);
-    CHECK(mentions(why_not_private(place.file), "the folder '" + place.data.string() + "' can be written by others"));
+    CHECK(mentions(why_not_private_database(place.file), "the folder '" + place.data.string() + "' can be written by others"));
   }
   ::chmod(place.data.c_str(), 0755);
-  CHECK(why_not_private(place.file).empty());
+  CHECK(why_not_private_database(place.file).empty());
 }
 
 TEST_CASE("a folder further up that everybody can write makes all below not private, unless it is sticky") {
   const Place place;
   ::chmod(place.home.c_str(), 0777);
-  CHECK(mentions(why_not_private(place.file), place.home.string() + "' can be written"));
-  CHECK(mentions(why_not_private(place.data), place.home.string() + "' can be written"));
+  CHECK(mentions(why_not_private_database(place.file), place.home.string() + "' can be written"));
+  CHECK(mentions(why_not_private_database(place.data), place.home.string() + "' can be written"));
   ::chmod(place.home.c_str(), 01777);
-  CHECK(why_not_private(place.file).empty());
+  CHECK(why_not_private_database(place.file).empty());
 }
 
 TEST_CASE("a symbolic link of the user's is followed, and what it leads to is judged") {
@@ -81,13 +83,13 @@ TEST_CASE("a symbolic link of the user's is followed, and what it leads to is ju
   fs::create_symlink(other.file, place.data / "link");
   fs::create_directory_symlink(other.data, place.home / "linked");
   fs::create_symlink("link", place.data / "link_to_link");
-  CHECK(why_not_private(place.data / "link").empty());
-  CHECK(why_not_private(place.data / "link_to_link").empty());
-  CHECK(why_not_private(place.home / "linked" / "file").empty());
-  CHECK(why_not_private(place.data / ".." / "linked" / "file").empty());
+  CHECK(why_not_private_database(place.data / "link").empty());
+  CHECK(why_not_private_database(place.data / "link_to_link").empty());
+  CHECK(why_not_private_database(place.home / "linked" / "file").empty());
+  CHECK(why_not_private_database(place.data / ".." / "linked" / "file").empty());
   ::chmod(other.data.c_str(), 0777);
   for (const fs::path& path : {place.data / "link", place.data / "link_to_link", place.home / "linked" / "file"}) {
-    CHECK(mentions(why_not_private(path), other.data.string() + "' can be written"));
+    CHECK(mentions(why_not_private_database(path), other.data.string() + "' can be written"));
   }
 }
 
@@ -97,7 +99,7 @@ TEST_CASE("what SQLite takes for a part of a database is judged with it") {
     const Place place;
     const fs::path beside = place.file.string() + suffix;
     CHECK(why_not_private_database(place.file).empty());
-    write_file_atomic(beside, "frames");
+    write_bytes(beside, "frames");
     fs::permissions(beside, fs::perms(0644));
     CHECK(why_not_private_database(place.file).empty());
     for (const mode_t mode : {0664, 0646}) {
@@ -117,8 +119,8 @@ TEST_CASE("what is missing, and links in a circle, are not private") {
   const Place place;
   fs::create_symlink("b", place.data / "a");
   fs::create_symlink("a", place.data / "b");
-  CHECK(mentions(why_not_private(place.data / "none"), "ENOENT"));
-  CHECK(mentions(why_not_private(place.data / "a"), "too many symbolic links"));
+  CHECK(mentions(why_not_private_database(place.data / "none"), "ENOENT"));
+  CHECK(mentions(why_not_private_database(place.data / "a"), "too many symbolic links"));
 }
 
 }  // namespace test_private_path

@@ -6,6 +6,7 @@
 #include "bench/support/json.hpp"
 #include "bench/support/search_cases.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/session/source/recording.hpp"
 #include "tuner/space/search_space.hpp"
@@ -83,7 +84,7 @@ TEST_CASE("another mark changes nothing else of the file") {
   for (Json& one : before.at("cases")) {
     if (one.at("case") == "gemm") one.at("template") = ATTUNE_SOURCE_DIR "/examples/templates/gemm";
   }
-  base::write_file_atomic(path, bench::dump_json(before));
+  test::write_bytes(path, bench::dump_json(before));
   CaseFile file(path);
   auto configuration = before.at("cases")[2].at("mark").at("configuration");
   configuration["pad"] = 0;
@@ -99,7 +100,7 @@ TEST_CASE("what a file of marks has wrong is told with the file's name") {
   const test::TempFolder folder;
   const auto path = folder / "marks.json";
   const auto refusal = [&](const std::string& text) {
-    base::write_file_atomic(path, text);
+    test::write_bytes(path, text);
     try {
       const CaseFile file(path);
     } catch (const UsageError& error) {

@@ -21,6 +21,7 @@
 #include <string>
 #include <thread>
 
+#include "tests/support/write_bytes.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/process.hpp"
 #include "tuner/compile/compiler.hpp"
@@ -62,7 +63,7 @@ compile::CompileResult answer(const compile::CompileRequest& request) {
   if (source.starts_with(once)) {
     const std::filesystem::path flag = source.substr(once.size());
     if (!std::filesystem::exists(flag)) {
-      base::write_file_atomic(flag, "");
+      test::write_bytes(flag, "");
       ::_exit(7);
     }
   }

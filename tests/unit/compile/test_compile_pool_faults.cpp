@@ -9,9 +9,9 @@
 
 #include "attune/error.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tests/unit/base/scoped_variable.hpp"
 #include "tests/unit/compile/faulty_pool.hpp"
-#include "tuner/base/files.hpp"
 #include "tuner/compile/compile_pool.hpp"
 
 namespace test_compile_pool_faults {
@@ -155,7 +155,7 @@ TEST_CASE("an answer from the cache is collectable at once") {
 
 TEST_CASE("a cache that cannot be written is a warning, not a failure") {
   const TempFolder folder;
-  attune::base::write_file_atomic(folder.path() / "file", "");
+  attune::test::write_bytes(folder.path() / "file", "");
   CompilePool::Options options = faulty();
   options.cache = folder.path() / "file/cache";
   CompilePool pool(options);
@@ -180,11 +180,11 @@ TEST_CASE("a pool that cannot start says why") {
 TEST_CASE("a compiler that changes during a run ends it: its cubins would share keys with the old one's") {
   const TempFolder folder;
   const std::string file = (folder.path() / "build").string();
-  attune::base::write_file_atomic(file, "1.0 old");
+  attune::test::write_bytes(file, "1.0 old");
   const ScopedVariable build("ATTUNE_FAULTY_BUILD", file.c_str());
   CompilePool pool(faulty());
   CHECK(pool.nvrtc_build() == "1.0 old");
-  attune::base::write_file_atomic(file, "1.0 new");
+  attune::test::write_bytes(file, "1.0 new");
   (void)pool.submit(request("exit"));
   CHECK_THROWS_WITH_AS((void)pool.collect(kForEver), doctest::Contains("NVRTC changed from 1.0 old to 1.0 new"), attune::EnvironmentError);
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/hash.hpp"
 #include "tuner/compile/cubin_cache.hpp"
@@ -16,8 +17,8 @@ namespace test_cubin_cache {
 namespace fs = std::filesystem;
 using namespace attune::compile;
 using attune::base::read_file;
-using attune::base::write_file_atomic;
 using attune::test::TempFolder;
+using attune::test::write_bytes;
 
 namespace {
 
@@ -108,7 +109,7 @@ TEST_CASE("a damaged file is a miss and is removed") {
   SUBCASE("truncated") { bad.resize(bad.size() - 1); }
   SUBCASE("empty") { bad.clear(); }
   SUBCASE("another format") { bad[0] = 'A'; }
-  write_file_atomic(path, bad);
+  write_bytes(path, bad);
   CHECK_FALSE(cache.find(key).has_value());
   CHECK_FALSE(fs::exists(path));
   cache.store(key, result_of(key));
@@ -138,7 +139,7 @@ TEST_CASE("a folder that cannot be written still answers, and says so") {
   cache.store(key, result_of(key));
   const std::string other = key_of(2);
   REQUIRE(other.substr(0, 2) != key.substr(0, 2));
-  write_file_atomic(folder.path() / other.substr(0, 2), "in the way");
+  write_bytes(folder.path() / other.substr(0, 2), "in the way");
   cache.store(other, result_of(other));
   CHECK(cache.warning().find("is not written to any more") != std::string::npos);
   CHECK(cache.warning().find(folder.path().string()) != std::string::npos);
@@ -150,7 +151,7 @@ TEST_CASE("a folder that cannot be written still answers, and says so") {
 
 TEST_CASE("a folder that cannot be made is a cache without entries") {
   const TempFolder folder;
-  write_file_atomic(folder.path() / "file", "");
+  write_bytes(folder.path() / "file", "");
   CubinCache cache(folder.path() / "file/cache");
   CHECK(cache.warning().find("ENOTDIR") != std::string::npos);
   cache.store(key_of(1), result_of(key_of(1)));
@@ -164,8 +165,8 @@ TEST_CASE("trimming removes what was not used for longest, and nothing that is n
   for (int i = 0; i < 4; ++i) large.store(key_of(i), result_of(key_of(i), 1000));
   for (int i = 0; i < 4; ++i) set_used(path_in(folder.path(), key_of(i)), 1000 + i);
   fs::create_directories(folder.path() / "notes");
-  write_file_atomic(folder.path() / "notes/mine.cubin", std::string(5000, 'x'));
-  write_file_atomic(path_in(folder.path(), key_of(0)).parent_path() / "readme.txt", std::string(5000, 'x'));
+  write_bytes(folder.path() / "notes/mine.cubin", std::string(5000, 'x'));
+  write_bytes(path_in(folder.path(), key_of(0)).parent_path() / "readme.txt", std::string(5000, 'x'));
   CHECK(large.trim() == 0);
   REQUIRE(large.find(key_of(0)).has_value());  // used again: now the latest
   const auto size = fs::file_size(path_in(folder.path(), key_of(1)));

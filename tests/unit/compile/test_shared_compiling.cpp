@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tests/unit/compile/faulty_pool.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/compile/compile_claims.hpp"
@@ -88,7 +89,7 @@ TEST_CASE("where nothing can be locked every claim is ours") {
 
 TEST_CASE("a link in the place of the file of claims is not followed") {
   const TempFolder cache;
-  base::write_file_atomic(cache.path() / "precious", "kept");
+  test::write_bytes(cache.path() / "precious", "kept");
   std::filesystem::create_symlink(cache.path() / "precious", cache.path() / "claims");
   const CompileClaims first(cache.path()), second(cache.path());
   CHECK(first.take("a"));

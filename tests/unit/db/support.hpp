@@ -14,10 +14,12 @@
 
 #include "db/database.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/write_bytes.hpp"
 
 namespace attune::db::test {
 
 namespace fs = std::filesystem;
+using attune::test::write_bytes;
 
 /// Readable by others, as test processes under another user need it.
 class TemporaryFolder : public attune::test::TempFolder {
@@ -35,10 +37,6 @@ inline std::string bytes_of(const fs::path& path) {
   std::string bytes(in.is_open() ? static_cast<std::size_t>(in.tellg()) : 0, '\0');
   in.seekg(0).read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   return bytes;
-}
-
-inline void write_bytes(const fs::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
 inline bool same(const DeviceRow& a, const DeviceRow& b) {

@@ -3,11 +3,11 @@
 
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <random>
 
 #include "attune/error.hpp"
 #include "tests/support/figures.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tests/unit/runtime/lookup_fixture.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/runtime/code_store.hpp"
@@ -33,8 +33,6 @@ std::string with_options() {
   std::string text = kTwiceJson;
   return text.insert(text.find("\"launches\""), "\"options\": [\"-DEXTRA=1\"],\n  ");
 }
-
-void write_text(const fs::path& path, const std::string& text) { std::ofstream(path, std::ios::binary | std::ios::trunc) << text; }
 
 std::string replaced_once(const std::string& text, const std::string& from, const std::string& to) {
   const std::size_t at = text.find(from);
@@ -67,7 +65,7 @@ struct Tuned {
   }
 
   void restore() const {
-    for (const auto& [name, text] : files) write_text(place / name, text);
+    for (const auto& [name, text] : files) write_bytes(place / name, text);
   }
   [[nodiscard]] spec::KernelTemplate load() const { return spec::KernelTemplate::load(place); }
   [[nodiscard]] runtime::CodeRequest request(const spec::KernelTemplate& kernel, const std::string& chosen) const {
@@ -128,7 +126,7 @@ TEST_CASE_FIXTURE(Tuned, "a change of any one byte of specification, source or i
     std::advance(file, std::uniform_int_distribution<int>(0, 2)(random));
     const std::string text = edited(file->second, random);
     if (text == file->second) continue;  // a neighbour like it was removed or doubled
-    write_text(place / file->first, text);
+    write_bytes(place / file->first, text);
     ++counts["edits"];
     try {
       const auto kernel = load();
@@ -142,7 +140,7 @@ TEST_CASE_FIXTURE(Tuned, "a change of any one byte of specification, source or i
     } catch (const SpecError&) {   // no longer a template
     } catch (const UsageError&) {  // one without this problem, or whose default does not hold here
     }
-    write_text(place / file->first, file->second);
+    write_bytes(place / file->first, file->second);
   }
   CHECK(counts["stale_matches"] == 0);
   CHECK(counts["stale_cubins"] == 0);
@@ -166,7 +164,7 @@ TEST_CASE_FIXTURE(Tuned, "each part of a template that means something is part o
   };
   for (const auto& [what, file, from, to] : edits) {
     CAPTURE(what);
-    write_text(place / file, replaced_once(files.at(file), from, to));
+    write_bytes(place / file, replaced_once(files.at(file), from, to));
     const auto choice = choose(load());
     CHECK(choice.decision.tier == Tier::Default);
     REQUIRE(choice.decision.passed_over.size() == 1);
@@ -180,7 +178,7 @@ TEST_CASE_FIXTURE(Tuned, "a cubin of an older source or header is not loaded eve
   const auto old_choice = choose(load());
   for (const char* file : {"twice.cu", "twice.cuh"}) {
     CAPTURE(file);
-    write_text(place / file, files.at(file) + "// changed\n");
+    write_bytes(place / file, files.at(file) + "// changed\n");
     CHECK_FALSE(store.find(request(load(), configuration(64)), old_choice, layers).has_value());
     restore();
   }
@@ -195,7 +193,7 @@ TEST_CASE_FIXTURE(Tuned, "compiled code in the cache is found by its source, hea
   for (const auto& [file, from, to] : std::vector<std::array<std::string, 3>>{
            {"twice.cu", "i < n", "i <n"}, {"twice.cuh", "2 * x", "2 *x"}, {"template.json", "-DEXTRA=1", "-DEXTRA=2"}}) {
     CAPTURE(file);
-    write_text(place / file, replaced_once(files.at(file), from, to));
+    write_bytes(place / file, replaced_once(files.at(file), from, to));
     CHECK_FALSE(found());
     restore();
   }
@@ -205,7 +203,7 @@ TEST_CASE_FIXTURE(Tuned, "compiled code in the cache is found by its source, hea
 TEST_CASE_FIXTURE(Tuned, "a header of the working directory is never compiled in the place of the template's") {
   const fs::path before = fs::current_path();
   fs::create_directory(folder / "elsewhere");
-  write_text(folder / "elsewhere/twice.cuh", "#error a stranger's header\n");
+  write_bytes(folder / "elsewhere/twice.cuh", "#error a stranger's header\n");
   fs::current_path(folder / "elsewhere");
   const auto kernel = load();
   std::string failure;

@@ -6,10 +6,12 @@
 #include <filesystem>
 
 #include "tests/support/skip.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tests/unit/runtime/environment.hpp"
 #include "tests/unit/runtime/lookup_fixture.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/private_folder.hpp"
 #include "tuner/runtime/code_store.hpp"
 
 namespace test_trust {
@@ -37,7 +39,7 @@ struct Fixture {
   Fixture() { store(configuration(64)); }
 
   void store(const std::string& chosen) {
-    base::create_private_folder(folder);
+    REQUIRE(base::PrivateFolder::open(folder, base::IfMissing::Create).is_open());
     LayerFile layer(file);
     auto row = best_row(kernel, problem, here, chosen);
     row.cubin_key = "cafe";
@@ -120,7 +122,7 @@ TEST_CASE_FIXTURE(Fixture, "a cubin that does not match its checksum is absent")
   const auto at = bytes.find("machine code");
   REQUIRE(at != std::string::npos);
   bytes[at] = 'M';
-  base::write_file_atomic(file, bytes);
+  test::write_bytes(file, bytes);
   const auto opened = runtime::open_layers({});
   const auto choice = runtime::choose(kernel, problem, here, opened.layers, {"cold/graph"});
   CHECK_FALSE(runtime::CodeStore(root / "cubins").find(request, choice, opened.layers).has_value());
@@ -163,7 +165,7 @@ TEST_CASE_FIXTURE(Fixture, "code of a default database is refused when others ca
     CAPTURE(suffix);
     const fs::path beside = file.string() + suffix;
     for (const char* const left : {"-wal", "-shm"}) fs::remove(file.string() + left);  // what an earlier reader left
-    base::write_file_atomic(beside, "");
+    test::write_bytes(beside, "");
     fs::permissions(beside, fs::perms(0666));
     CHECK(mentions(refusal(), "'" + beside.string() + "' can be written by others"));
     fs::remove(beside);
@@ -206,7 +208,7 @@ TEST_CASE_FIXTURE(Fixture, "a cached cubin that does not match its digest is a m
   const auto at = bytes.find("machine code");
   REQUIRE(at != std::string::npos);
   bytes[at] = 'M';
-  base::write_file_atomic(stored, bytes);
+  test::write_bytes(stored, bytes);
   CHECK_FALSE(runtime::CodeStore(cache).find(request, {}, {}).has_value());
 }
 

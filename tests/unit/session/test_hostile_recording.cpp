@@ -16,6 +16,7 @@
 #include "attune/error.hpp"
 #include "tests/support/synthetic_recording.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/zstd.hpp"
@@ -42,7 +43,7 @@ json whole_recording() {
 }
 
 /// Without waiting for the disk.
-void put(const std::filesystem::path& path, const std::string& bytes) { base::write_file_atomic(path, bytes, base::Durability::Relaxed); }
+void put(const std::filesystem::path& path, const std::string& bytes) { test::write_bytes(path, bytes); }
 
 /// What loading says, which must be a SpecError (exit code 3) that names the file. Empty: it is read.
 std::string refusal(const std::filesystem::path& path) {

@@ -5,6 +5,7 @@
 
 #include "attune/error.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/session/source/recording.hpp"
@@ -176,11 +177,11 @@ TEST_CASE("a truncated or damaged file is refused by name") {
   sample_recording().save(folder / "r.json.zst");
   const std::string compressed = base::read_file(folder / "r.json.zst");
   for (const std::size_t length : {std::size_t{0}, std::size_t{3}, compressed.size() / 2, compressed.size() - 1}) {
-    base::write_file_atomic(folder / "cut.json.zst", compressed.substr(0, length));
+    test::write_bytes(folder / "cut.json.zst", compressed.substr(0, length));
     CAPTURE(length);
     CHECK_THROWS_WITH_AS(static_cast<void>(Recording::load(folder / "cut.json.zst")), doctest::Contains("cut.json.zst"), SpecError);
   }
-  base::write_file_atomic(folder / "text.json.zst", "not compressed at all");
+  test::write_bytes(folder / "text.json.zst", "not compressed at all");
   CHECK_THROWS_AS(static_cast<void>(Recording::load(folder / "text.json.zst")), SpecError);
 }
 

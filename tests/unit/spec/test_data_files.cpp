@@ -6,8 +6,8 @@
 #include "spec_support.hpp"
 #include "tests/support/npy.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tuner/base/file_pieces.hpp"
-#include "tuner/base/files.hpp"
 #include "tuner/base/hash.hpp"
 #include "tuner/spec/data_file.hpp"
 
@@ -39,7 +39,7 @@ struct Folder {
 
   void write(const std::string& name, const std::string& bytes) const {
     std::filesystem::create_directories((path / name).parent_path());
-    base::write_file_atomic(path / name, bytes);
+    attune::test::write_bytes(path / name, bytes);
   }
   [[nodiscard]] std::string refusal(const std::string& bytes) const {
     write("refused.npy", bytes);
@@ -209,7 +209,7 @@ TEST_CASE_FIXTURE(Template, "arrays that are not there or not meant are told at 
 
 TEST_CASE_FIXTURE(Template, "an array that is a link out of the template's folder is refused, and one within it is taken") {
   const attune::test::TempFolder elsewhere;
-  base::write_file_atomic(elsewhere / "private.bin", raw_bytes<double>({1, 2, 3}));
+  attune::test::write_bytes(elsewhere / "private.bin", raw_bytes<double>({1, 2, 3}));
   std::filesystem::remove(path / "weights.bin");
   std::filesystem::create_symlink(elsewhere / "private.bin", path / "weights.bin");
   const std::string told = error_of([&] { static_cast<void>(load()); });
