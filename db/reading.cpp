@@ -15,6 +15,7 @@
 #include "db/file_system.hpp"
 #include "db/migrations.hpp"
 #include "db/sqlite_error.hpp"
+#include "tuner/base/characters.hpp"
 #include "tuner/base/errno_text.hpp"
 
 namespace attune::db {
@@ -26,8 +27,7 @@ namespace fs = std::filesystem;
 std::unique_ptr<SQLite::Database> open_read_only(const fs::path& path, const char* options) {
   std::string uri = "file:";
   for (const char c : path.string()) {
-    const bool plain =
-        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '/' || c == '.' || c == '-' || c == '_';
+    const bool plain = base::is_name_part(c) || c == '/' || c == '.' || c == '-';
     uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   auto sqlite = std::make_unique<SQLite::Database>(uri + "?mode=ro" + options,

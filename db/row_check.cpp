@@ -8,6 +8,7 @@
 #include "attune/error.hpp"
 #include "db/exchange_lines.hpp"
 #include "db/row_order.hpp"
+#include "tuner/base/characters.hpp"
 #include "tuner/base/hash.hpp"
 #include "tuner/base/line_file.hpp"
 #include "tuner/base/text.hpp"
@@ -39,15 +40,14 @@ void check_us(const char* field, double us) {
 bool is_date(const std::string& text) {
   constexpr std::string_view kShape = "dddd-dd-ddTdd:dd:dd";
   if (text.size() < kShape.size() + 1 || text.size() > 40 || text.back() != 'Z') return false;
-  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   for (std::size_t i = 0; i < kShape.size(); ++i) {
-    if (kShape[i] == 'd' ? !is_digit(text[i]) : kShape[i] != text[i]) return false;
+    if (kShape[i] == 'd' ? !base::is_digit(text[i]) : kShape[i] != text[i]) return false;
   }
   const std::string_view fraction = std::string_view(text).substr(kShape.size(), text.size() - 1 - kShape.size());
   if (fraction.empty()) return true;
   if (fraction.size() < 2 || fraction[0] != '.') return false;
   for (const char c : fraction.substr(1)) {
-    if (!is_digit(c)) return false;
+    if (!base::is_digit(c)) return false;
   }
   return true;
 }

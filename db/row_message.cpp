@@ -3,11 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <nlohmann/json.hpp>
-#include <vector>
 
 #include "db/tables.hpp"
+#include "tuner/base/json.hpp"
 
 namespace attune::db {
 namespace {
@@ -52,14 +51,14 @@ void put(Database& database, const TunedProblem& tuned) {
 
 json to_message(const TunedProblem& tuned) {
   json message = {{"device", fields_of(tuned.device)}, {"best", fields_of(tuned.best)}, {"cubin", nullptr}};
-  if (tuned.cubin) message["cubin"] = json::binary(std::vector<std::uint8_t>(tuned.cubin->begin(), tuned.cubin->end()));
+  if (tuned.cubin) message["cubin"] = base::json_of_bytes(*tuned.cubin);
   return message;
 }
 
 TunedProblem tuned_problem_from(const json& message) {
   TunedProblem tuned{told_row<DeviceRow>(message.at("device")), told_row<BestRow>(message.at("best")), std::nullopt};
   const json& cubin = message.at("cubin");
-  if (!cubin.is_null()) tuned.cubin.emplace(cubin.get_binary().begin(), cubin.get_binary().end());
+  if (!cubin.is_null()) tuned.cubin = base::bytes_of_json(cubin);
   return tuned;
 }
 

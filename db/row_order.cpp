@@ -4,6 +4,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "tuner/base/characters.hpp"
 #include "tuner/base/json.hpp"
 
 namespace attune::db {
@@ -59,7 +60,7 @@ std::vector<std::uint64_t> version_numbers(const std::string& text) {
   std::vector<std::uint64_t> numbers;
   bool within = false;
   for (const char c : text) {
-    const bool digit = c >= '0' && c <= '9';
+    const bool digit = base::is_digit(c);
     if (digit && !within) numbers.push_back(0);
     if (digit && numbers.back() < 1000000000) numbers.back() = numbers.back() * 10 + static_cast<std::uint64_t>(c - '0');
     within = digit;

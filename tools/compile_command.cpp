@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "attune/error.hpp"
+#include "tuner/base/escape.hpp"
 #include "tuner/compile/nvrtc_library.hpp"
 
 namespace attune::tools {
@@ -37,7 +38,7 @@ bool known_to_nvcc(const std::string& option) {
 
 std::string joined_words(const std::vector<std::string>& words) {
   std::string line;
-  for (const auto& word : words) line += (line.empty() ? "" : " ") + shell_quoted(word);
+  for (const auto& word : words) line += (line.empty() ? "" : " ") + base::shell_quoted(word);
   return line;
 }
 
@@ -84,19 +85,6 @@ Compiler compiler_from_text(const std::string& text) {
   if (text == "nvcc") return Compiler::Nvcc;
   if (text == "nvrtc") return Compiler::Nvrtc;
   throw UsageError(fmt::format("there is no command line for the compiler \"{}\"; name nvcc or nvrtc", text));
-}
-
-std::string shell_quoted(const std::string& word) {
-  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+=:,./-";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string quoted = "'";
-  for (const char letter : word) {
-    if (letter == '\'')
-      quoted += "'\\''";
-    else
-      quoted += letter;
-  }
-  return quoted + "'";
 }
 
 std::vector<std::string> nvcc_options(const std::vector<std::string>& nvrtc_options) {

@@ -12,9 +12,6 @@ enum class Compiler { Nvcc, Nvrtc };
 /// "nvcc" or "nvrtc". Throws: UsageError.
 [[nodiscard]] Compiler compiler_from_text(const std::string& text);
 
-/// The word as a POSIX shell reads it back.
-[[nodiscard]] std::string shell_quoted(const std::string& word);
-
 /// The options of NVRTC (compile::full_options) in nvcc's language. nvcc knows most of them under the same names. Left out is what it has
 /// no name for: -default-device, --no-cache, --modify-stack-limit, and what allows a feature that it always has.
 [[nodiscard]] std::vector<std::string> nvcc_options(const std::vector<std::string>& nvrtc_options);

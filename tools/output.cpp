@@ -3,11 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <map>
 
 #include "tools/problem_arguments.hpp"
+#include "tuner/base/characters.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/report/rows.hpp"
@@ -18,9 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-bool numeric(const std::string& cell) {
-  return !cell.empty() && (std::isdigit(static_cast<unsigned char>(cell[0])) != 0 || cell[0] == '-');
-}
+bool numeric(const std::string& cell) { return !cell.empty() && (base::is_digit(cell[0]) || cell[0] == '-'); }
 
 /// As the template stated it when the row was stored; 0 where the row does not tell.
 struct Work {

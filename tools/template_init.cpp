@@ -15,6 +15,7 @@
 #include "tools/template_folder.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/terminal.hpp"
+#include "tuner/base/text.hpp"
 #include "tuner/importing/init.hpp"
 #include "tuner/spec/device_info.hpp"
 
@@ -40,9 +41,8 @@ std::string ask_person(const Question& question) {
       base::tell("\n");
       return question.proposed;
     }
-    const std::size_t begin = answer.find_first_not_of(" \t\r");
-    if (begin == std::string::npos) return question.proposed;
-    answer = answer.substr(begin, answer.find_last_not_of(" \t\r") + 1 - begin);
+    answer = base::trimmed(answer, " \t\r");
+    if (answer.empty()) return question.proposed;
     const std::string fault = question.fault(answer);
     if (fault.empty()) return answer;
     base::tell("{}\n", fault);

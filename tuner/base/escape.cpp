@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tuner/base/characters.hpp"
 #include "tuner/base/utf8.hpp"
 
 namespace attune::base {
@@ -76,8 +77,6 @@ const char* html_entity(std::uint32_t code) {
   }
 }
 
-bool is_word(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 /// Whether "1." or "1)" at `i` begins a numbered list.
 bool numbers_list(std::string_view line, std::size_t i) {
   return line.find_first_not_of("0123456789") == i && (i + 1 == line.size() || line[i + 1] == ' ');
@@ -88,7 +87,7 @@ bool is_markup(std::string_view line, std::size_t i) {
   constexpr std::string_view kAnywhere = "\\`*[]|~#$";
   const char c = line[i];
   if (kAnywhere.find(c) != std::string_view::npos) return true;
-  const bool after_word = i > 0 && is_word(line[i - 1]), before_word = i + 1 < line.size() && is_word(line[i + 1]);
+  const bool after_word = i > 0 && is_letter_or_digit(line[i - 1]), before_word = i + 1 < line.size() && is_letter_or_digit(line[i + 1]);
   if (c == '_') return !after_word || !before_word;                                                      // block_size is no emphasis
   if (c == '/') return i > 0 && (line[i - 1] == ':' || line[i - 1] == '/');                              // https:// is a link by itself
   if (c == '.') return numbers_list(line, i) || (i >= 3 && (line[i - 1] == 'w' || line[i - 1] == 'W'));  // and so is www.
@@ -185,6 +184,19 @@ std::string escape_csv(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : field) quoted.append(c == '"' ? 2 : 1, c);
   return quoted + '"';
+}
+
+std::string shell_quoted(std::string_view word) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_+=:,./@%-";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos) return std::string(word);
+  std::string quoted = "'";
+  for (const char letter : word) {
+    if (letter == '\'')
+      quoted += "'\\''";
+    else
+      quoted += letter;
+  }
+  return quoted + "'";
 }
 
 }  // namespace attune::base

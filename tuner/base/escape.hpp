@@ -27,4 +27,7 @@ namespace attune::base {
 /// a tab) begins with an apostrophe.
 [[nodiscard]] std::string escape_csv(std::string_view text);
 
+/// For a word of a command line: a POSIX shell reads it back as it was.
+[[nodiscard]] std::string shell_quoted(std::string_view word);
+
 }  // namespace attune::base

@@ -42,6 +42,13 @@ std::string dump_json(const json& value, int indent) { return value.dump(indent)
 
 std::string dump_json_replacing(const json& value, int indent) { return value.dump(indent, ' ', false, json::error_handler_t::replace); }
 
+json json_of_bytes(std::string_view bytes) { return json::binary({bytes.begin(), bytes.end()}); }
+
+std::string bytes_of_json(const json& value) {
+  const json::binary_t& bytes = value.get_binary();
+  return {bytes.begin(), bytes.end()};
+}
+
 namespace {
 
 /// Nothing where `accepts` refuses it.

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cstddef>
 #include <limits>
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "attune/error.hpp"
+#include "tuner/base/characters.hpp"
 #include "tuner/base/text.hpp"
 
 namespace attune::base {
@@ -87,8 +87,8 @@ class SymbolReader {
     at_ += what.size();
     return true;
   }
-  static bool is_of_number(char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z'); }
-  [[nodiscard]] bool at_digit() const { return at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_])) != 0; }
+  static bool is_of_number(char c) { return is_digit(c) || (c >= 'A' && c <= 'Z'); }
+  [[nodiscard]] bool at_digit() const { return at_ < text_.size() && is_digit(text_[at_]); }
 
   std::optional<std::string> source_name() {
     std::size_t length = 0;

@@ -11,14 +11,13 @@
 #include <optional>
 
 #include "attune/error.hpp"
+#include "tuner/base/characters.hpp"
 
 namespace attune::base {
 namespace {
 
 constexpr std::int64_t kMaximumCount = std::int64_t{1} << 62;
 constexpr std::size_t kMaximumCounts = 65536;  // of one list: a typing error must not fill the memory
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::optional<std::int64_t> checked_multiply(std::int64_t a, std::int64_t b) {
   std::int64_t product = 0;
@@ -156,10 +155,10 @@ std::string utc_text(std::time_t time) {
 
 }  // namespace
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
+std::string_view trimmed(std::string_view text, std::string_view blanks) {
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(blanks) + 1 - first);
 }
 
 std::int64_t parse_count(std::string_view text) {

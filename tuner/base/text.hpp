@@ -29,8 +29,8 @@ namespace attune::base {
 /// "60s", "5m", "1h", "500ms" -> seconds. Throws: UsageError.
 [[nodiscard]] double parse_seconds(std::string_view text);
 
-/// Without the spaces at both ends.
-[[nodiscard]] std::string_view trimmed(std::string_view text);
+/// Without the spaces at both ends, or without others of the characters that count as blanks.
+[[nodiscard]] std::string_view trimmed(std::string_view text, std::string_view blanks = " ");
 
 /// UTC time as "2026-11-20T13:17:05Z".
 [[nodiscard]] std::string utc_now();

@@ -9,6 +9,7 @@
 
 #include "attune/error.hpp"
 #include "tuner/base/hash.hpp"
+#include "tuner/base/json.hpp"
 
 namespace attune::compile {
 namespace {
@@ -86,7 +87,7 @@ json to_json(const CompileResult& result) {
   for (const KernelResources& kernel : result.kernels) kernels.push_back(to_json(kernel));
   json value = {{"status", name_of(kStatusNames, result.status)},
                 {"key", result.key},
-                {"cubin", json::binary({result.cubin.begin(), result.cubin.end()})},
+                {"cubin", base::json_of_bytes(result.cubin)},
                 {"kernels", std::move(kernels)},
                 {"log", result.log},
                 {"compile_ms", result.compile_ms},
@@ -101,8 +102,7 @@ CompileResult result_from_json(const json& value) {
     CompileResult result;
     result.status = value_of<CompileStatus>("status", kStatusNames, value.at("status").get<std::string>());
     value.at("key").get_to(result.key);
-    const json::binary_t& cubin = value.at("cubin").get_binary();
-    result.cubin.assign(cubin.begin(), cubin.end());
+    result.cubin = base::bytes_of_json(value.at("cubin"));
     for (const json& kernel : value.at("kernels")) result.kernels.push_back(resources_from_json(kernel));
     value.at("log").get_to(result.log);
     value.at("compile_ms").get_to(result.compile_ms);

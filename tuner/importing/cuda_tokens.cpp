@@ -4,11 +4,13 @@
 #include <array>
 #include <cctype>
 
+#include "tuner/base/characters.hpp"
+
 namespace attune::importing {
 namespace {
 
-bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; }
-bool is_name_part(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+using base::is_digit;
+using base::is_name_part;
 
 constexpr std::array<std::string_view, 22> kLongSigns{
     "<<=", ">>=", "==", "!=", "<=", ">=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "++", "--", "->", "::", "&&", "||", "<<", ">>"};

@@ -2,9 +2,9 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 
 #include "attune/error.hpp"
+#include "tuner/base/characters.hpp"
 #include "tuner/importing/index_reach.hpp"
 #include "tuner/importing/init_draft.hpp"
 #include "tuner/spec/element.hpp"
@@ -22,7 +22,7 @@ bool is_block_number(const Tokens& index) { return index.size() == 3 && index[0]
 std::string product_of(const std::vector<std::string>& factors) {
   std::string product;
   for (const std::string& factor : factors) {
-    const bool plain = std::all_of(factor.begin(), factor.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+    const bool plain = std::all_of(factor.begin(), factor.end(), base::is_name_part);
     product += fmt::format("{}{}", product.empty() ? "" : " * ", plain ? factor : fmt::format("({})", factor));
   }
   return product;

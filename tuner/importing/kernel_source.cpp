@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
+#include "tuner/base/characters.hpp"
 #include "tuner/importing/cuda_kernel.hpp"
 #include "tuner/importing/cuda_macros.hpp"
 #include "tuner/importing/signature.hpp"
@@ -15,13 +15,11 @@
 namespace attune::importing {
 namespace {
 
-bool is_word_part(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
-
 /// Where the name occurs by itself from `at` on; npos: nowhere.
 std::size_t word_at(std::string_view code, std::string_view word, std::size_t at) {
   for (at = code.find(word, at); at != std::string_view::npos; at = code.find(word, at + 1)) {
-    const bool begins = at == 0 || !is_word_part(code[at - 1]);
-    const bool ends = at + word.size() == code.size() || !is_word_part(code[at + word.size()]);
+    const bool begins = at == 0 || !base::is_name_part(code[at - 1]);
+    const bool ends = at + word.size() == code.size() || !base::is_name_part(code[at + word.size()]);
     if (begins && ends) return at;
   }
   return std::string_view::npos;
@@ -92,7 +90,7 @@ std::string kernel_tuner_macros(ImportedKernel& kernel, std::string_view code) {
     const std::string name = fmt::format("block_size_{}", kAxes[i]);
     const bool known = std::any_of(kernel.parameters.begin(), kernel.parameters.end(), [&](const auto& one) { return one.name == name; });
     const std::string value = i < kernel.block.size() ? kernel.block[i] : "1";
-    if (!known && has_word(code, name) && std::all_of(value.begin(), value.end(), is_word_part))
+    if (!known && has_word(code, name) && std::all_of(value.begin(), value.end(), base::is_name_part))
       text += fmt::format("#define {} {}\n", name, value);
     if (has_word(code, fmt::format("grid_size_{}", kAxes[i])))
       kernel.notes.push_back({Note::Kind::Decide, fmt::format("grid_size_{}", kAxes[i]),

@@ -5,14 +5,15 @@
 #include <array>
 #include <charconv>
 
+#include "tuner/base/characters.hpp"
 #include "tuner/spec/expression_lexer.hpp"
 
 namespace attune::importing {
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_name_part(char c) { return is_name_start(c) || is_digit(c); }
+using base::is_digit;
+using base::is_name_part;
+using base::is_name_start;
 
 class PythonLexer {
  public:

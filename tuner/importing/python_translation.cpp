@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "tuner/base/text.hpp"
 #include "tuner/importing/python_printer.hpp"
 #include "tuner/spec/failure.hpp"
 
@@ -11,11 +12,10 @@ namespace attune::importing {
 namespace {
 
 /// On one line, without blanks around it.
-std::string trimmed(std::string_view text) {
-  std::string line;
-  for (const char c : text) line += c == '\n' || c == '\r' || c == '\t' ? ' ' : c;
-  const std::size_t begin = line.find_first_not_of(' ');
-  return begin == std::string::npos ? std::string() : line.substr(begin, line.find_last_not_of(' ') + 1 - begin);
+std::string on_one_line(std::string_view text) {
+  std::string line(base::trimmed(text, " \n\r\t"));
+  for (char& c : line) c = c == '\n' || c == '\r' || c == '\t' ? ' ' : c;
+  return line;
 }
 
 }  // namespace
@@ -24,7 +24,7 @@ Translation translate_python(std::string_view text, const spec::SourcePosition& 
   const PythonNode tree = parse_python(text, position);
   PythonPrinter printer(text, position, names, use);
   const Piece piece = printer.print(tree, use == Use::Condition ? Asked::Truth : Asked::Value);
-  const std::string original = trimmed(text);
+  const std::string original = on_one_line(text);
   const bool as_written = !printer.rewritten() && !original.starts_with("lambda");
   Translation translation{as_written ? original : piece.text, printer.divides(), {}};
   for (const std::string& divisor : printer.divisors()) {

@@ -5,6 +5,7 @@
 
 #include "attune/error.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/text.hpp"
 #include "tuner/importing/element_layout.hpp"
 #include "tuner/importing/source_files.hpp"
 #include "tuner/importing/t1_reader.hpp"
@@ -27,10 +28,7 @@ std::optional<spec::Value> given_number(const JsonNode* node) {
 }
 
 /// KTT's expression for the place of each element.
-bool is_index(const std::string& text) {
-  const std::size_t begin = text.find_first_not_of(' ');
-  return begin != std::string::npos && text.substr(begin, text.find_last_not_of(' ') - begin + 1) == "i";
-}
+bool is_index(const std::string& text) { return base::trimmed(text) == "i"; }
 
 std::string text_of(const JsonNode* node) { return node != nullptr && node->is_string() ? node->string("a text") : ""; }
 

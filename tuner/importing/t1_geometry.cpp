@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
+#include "tuner/base/characters.hpp"
 #include "tuner/importing/t1_reader.hpp"
 #include "tuner/spec/failure.hpp"
 
@@ -24,9 +24,7 @@ std::vector<std::string> shortened(std::vector<std::string> dimensions) {
   return dimensions;
 }
 
-bool is_plain(const std::string& text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; });
-}
+bool is_plain(const std::string& text) { return std::all_of(text.begin(), text.end(), base::is_name_part); }
 
 /// Nothing of an expression that depends on something.
 std::optional<double> constant_of(const std::string& text, const spec::SourcePosition& position) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 
+#include "tuner/base/characters.hpp"
 #include "tuner/spec/failure.hpp"
 
 namespace attune::importing {
@@ -50,8 +51,8 @@ std::string known_word(const JsonNode& node, const std::string& what, const std:
 
 std::string as_identifier(const std::string& text) {
   std::string name;
-  for (const char c : text) name += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '_';
-  if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0) name.insert(0, "_");
+  for (const char c : text) name += base::is_letter_or_digit(c) ? c : '_';
+  if (name.empty() || base::is_digit(name.front())) name.insert(0, "_");
   constexpr std::size_t kMostBytes = 100;
   return name.substr(0, kMostBytes);
 }

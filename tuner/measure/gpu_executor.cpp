@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "tuner/base/json.hpp"
 #include "tuner/base/median.hpp"
 #include "tuner/measure/messages.hpp"
 #include "tuner/measure/worker_start.hpp"
@@ -332,7 +333,7 @@ double GpuExecutor::read_ceiling_bytes_per_s() {
   if (busy()) throw UsageError("failed measuring the read ceiling: a configuration is still being measured");
   if (!worker_.running()) restart();
   const base::Heard answer =
-      worker_.ask({{"type", "read_ceiling"}, {"support", messages::binary(options_.support_cubin)}}, kCeilingTimeout);
+      worker_.ask({{"type", "read_ceiling"}, {"support", base::json_of_bytes(options_.support_cubin)}}, kCeilingTimeout);
   if (answer.died()) throw EnvironmentError("failed measuring the read ceiling: the GPU worker " + answer.end);
   if (!answer.message_came()) {
     throw EnvironmentError("failed measuring the read ceiling: no answer in time; the GPU worker " + worker_.kill_and_reap());

@@ -1,37 +1,30 @@
 #include "tuner/measure/messages.hpp"
 
 #include "attune/error.hpp"
+#include "tuner/base/json.hpp"
+#include "tuner/spec/kernel_message.hpp"
 
 namespace attune::measure::messages {
 
+using base::bytes_of_json;
+using base::json_of_bytes;
 using nlohmann::json;
-
-json binary(const std::string& bytes) { return json::binary(std::vector<std::uint8_t>(bytes.begin(), bytes.end())); }
-
-std::string bytes(const json& value) {
-  const auto& data = value.get_binary();
-  return {data.begin(), data.end()};
-}
 
 json hello(int device, Shown shown) { return {{"type", "hello"}, {"device", device}, {"alone", shown == Shown::Fewest}}; }
 
 json prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const Policy& policy, const std::string& support_cubin,
              const std::string& reference_cubin, const std::string& setup_cubin) {
-  json files = json::object();
-  for (const auto& [name, contents] : kernel.parts()) files[name] = binary(contents);
   json message{{"type", "prepare"},
-               {"spec", binary(kernel.spec_text)},
-               {"path", kernel.spec_path},
-               {"files", std::move(files)},
                {"problem", spec::to_text(problem)},
                {"policy", to_text(policy)},
-               {"support", binary(support_cubin)},
-               {"reference", binary(reference_cubin)}};
-  if (!setup_cubin.empty()) message["setup"] = binary(setup_cubin);
+               {"support", json_of_bytes(support_cubin)},
+               {"reference", json_of_bytes(reference_cubin)}};
+  spec::add_kernel(message, kernel);
+  if (!setup_cubin.empty()) message["setup"] = json_of_bytes(setup_cubin);
   return message;
 }
 
-std::string setup_of(const json& prepare) { return prepare.contains("setup") ? bytes(prepare.at("setup")) : ""; }
+std::string setup_of(const json& prepare) { return prepare.contains("setup") ? bytes_of_json(prepare.at("setup")) : ""; }
 
 json visit(const VisitRequest& request, bool with_cubin) {
   json message{{"type", "visit"},
@@ -42,7 +35,7 @@ json visit(const VisitRequest& request, bool with_cubin) {
                {"best_us", request.best_us},
                {"max_samples", request.max_samples},
                {"power", request.power}};
-  if (with_cubin) message["cubin"] = binary(request.cubin);
+  if (with_cubin) message["cubin"] = json_of_bytes(request.cubin);
   return message;
 }
 
@@ -50,7 +43,7 @@ VisitRequest visit_from(const json& message) {
   VisitRequest request;
   request.configuration = message.at("configuration");
   request.cubin_key = message.at("cubin_key");
-  if (message.contains("cubin")) request.cubin = bytes(message.at("cubin"));
+  if (message.contains("cubin")) request.cubin = bytes_of_json(message.at("cubin"));
   request.verify = message.at("verify");
   request.once = message.at("once");
   request.best_us = message.at("best_us");

@@ -9,9 +9,6 @@
 // answer to one is a single message, but a run-off reports {"progress": n} after each round.
 namespace attune::measure::messages {
 
-[[nodiscard]] nlohmann::json binary(const std::string& bytes);
-[[nodiscard]] std::string bytes(const nlohmann::json& value);
-
 /// The devices that the driver shows a worker: as few as it can beside the one it is for, or all.
 enum class Shown { Fewest, All };
 [[nodiscard]] nlohmann::json hello(int device, Shown shown);

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <variant>
 
+#include "tuner/base/characters.hpp"
+
 namespace attune::report {
 namespace {
 
@@ -24,14 +26,12 @@ const std::set<std::string>& words_of_cpp() {
   return words;
 }
 
-bool is_letter_or_digit(char letter) { return std::isalnum(static_cast<unsigned char>(letter)) != 0; }
-
 /// "two_pass" -> "TwoPass".
 std::string pascal(const std::string& text) {
   std::string name;
   bool begins = true;
   for (const char letter : text) {
-    if (!is_letter_or_digit(letter)) {
+    if (!base::is_letter_or_digit(letter)) {
       begins = true;
       continue;
     }

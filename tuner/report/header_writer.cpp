@@ -3,10 +3,10 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
 #include <variant>
 
 #include "attune/error.hpp"
+#include "tuner/base/characters.hpp"
 #include "tuner/report/cpp_condition.hpp"
 #include "tuner/report/cpp_names.hpp"
 #include "tuner/report/header_selector.hpp"
@@ -18,9 +18,7 @@ bool is_namespace(const std::string& text) {
   for (std::size_t begin = 0;;) {
     const std::size_t end = std::min(text.find("::", begin), text.size());
     const std::string part = text.substr(begin, end - begin);
-    const bool identifier = !part.empty() && std::isdigit(static_cast<unsigned char>(part.front())) == 0 &&
-                            std::all_of(part.begin(), part.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
-    if (!identifier || cpp_member(part) != part) return false;
+    if (!base::is_name(part) || cpp_member(part) != part) return false;
     if (end == text.size()) return true;
     begin = end + 2;
   }

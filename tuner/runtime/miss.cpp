@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "attune/error.hpp"
+#include "tuner/base/escape.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/runtime/candidate.hpp"
 #include "tuner/runtime/lookup.hpp"
@@ -51,15 +52,6 @@ bool any_layer(const std::vector<Layer>& layers, Holds&& holds) {
   });
 }
 
-/// For a POSIX shell.
-std::string quoted(const std::string& word) {
-  constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,%@";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
-
 /// Another device with slower memory may have this device's key: the layer or the row tells.
 bool is_of(const spec::DeviceInfo& device, const db::Database& database, const db::BestRow& row) {
   try {
@@ -97,12 +89,12 @@ bool is_miss(const spec::KernelTemplate& kernel, const spec::Problem& problem, c
 }
 
 std::string tune_command(const std::string& asked_name, const spec::Problem& problem, const Options& options) {
-  std::string command = "attune tune " + quoted(asked_name);
-  for (const auto& [name, value] : problem.choices) command += fmt::format(" --{} {}", name, quoted(value));
+  std::string command = "attune tune " + base::shell_quoted(asked_name);
+  for (const auto& [name, value] : problem.choices) command += fmt::format(" --{} {}", name, base::shell_quoted(value));
   for (const auto& [name, size] : problem.sizes) command += fmt::format(" --{} {}", name, size);
   if (options.policy != Options{}.policy) command += " --policy " + options.policy;
-  for (const auto& folder : options.templates) command += " --template-folder " + quoted(folder.string());
-  if (!options.databases.empty()) command += " --db " + quoted(options.databases.front().string());
+  for (const auto& folder : options.templates) command += " --template-folder " + base::shell_quoted(folder.string());
+  if (!options.databases.empty()) command += " --db " + base::shell_quoted(options.databases.front().string());
   return command;
 }
 

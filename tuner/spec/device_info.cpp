@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "attune/error.hpp"
+#include "tuner/base/characters.hpp"
 #include "tuner/base/hash.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/json_fields.hpp"
@@ -92,9 +93,7 @@ constexpr std::size_t kMostDeviceTextBytes = 1024;
 /// "cuda", "sm_90a": such a word becomes a part of the compiler's options.
 std::string read_word(const base::JsonFields& read, const char* field) {
   const std::string word = read.text(field, kMostDeviceTextBytes);
-  const bool fits = !word.empty() && word.size() <= 32 && std::all_of(word.begin(), word.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  });
+  const bool fits = !word.empty() && word.size() <= 32 && std::all_of(word.begin(), word.end(), base::is_name_part);
   if (!fits) read.fail(field, "a word of at most 32 letters, digits and '_'", Json(word));
   return word;
 }
@@ -221,7 +220,7 @@ double DeviceInfo::peak_operations_per_s() const { return base::peak_operations_
 std::string DeviceInfo::slug() const {
   std::string slug;
   for (const char c : name) {
-    if (std::isalnum(static_cast<unsigned char>(c)) != 0) {
+    if (base::is_letter_or_digit(c)) {
       slug += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     } else if (!slug.empty() && slug.back() != '_') {
       slug += '_';

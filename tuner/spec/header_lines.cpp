@@ -12,10 +12,8 @@
 namespace attune::spec {
 namespace {
 
-constexpr std::string_view kBlankCharacters = " \t\r\f\v";
-
 std::string_view without_blanks(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlankCharacters);
+  const std::size_t first = text.find_first_not_of(kBlanks);
   return first == std::string_view::npos ? std::string_view() : text.substr(first);
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -11,6 +10,7 @@
 
 #include "attune/error.hpp"
 #include "tuner/base/hash.hpp"
+#include "tuner/base/text.hpp"
 #include "tuner/spec/device_headers.hpp"
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/kernel_template.hpp"
@@ -20,17 +20,11 @@
 namespace attune::spec {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t\r\f\v");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\f\v") + 1 - first);
-}
-
 /// Cuts the word at the beginning off `text`, and the blanks behind it.
 std::string_view take_word(std::string_view& text) {
   const std::size_t length = std::min(text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_"), text.size());
   const std::string_view word = text.substr(0, length);
-  text = trimmed(text.substr(length));
+  text = base::trimmed(text.substr(length), kBlanks);
   return word;
 }
 
@@ -65,9 +59,9 @@ bool read_include(std::string_view target, FileDirective& directive) {
 
 bool read_directive(std::string_view text, FileDirective& directive) {
   using Kind = FileDirective::Kind;
-  text = trimmed(text);
+  text = base::trimmed(text, kBlanks);
   if (!text.starts_with('#') && !text.starts_with("%:")) return false;
-  text = trimmed(text.substr(text.starts_with('#') ? 1 : 2));
+  text = base::trimmed(text.substr(text.starts_with('#') ? 1 : 2), kBlanks);
   const std::string_view word = take_word(text);
   if (word == "include") return read_include(text, directive);
   if (word == "pragma") {

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <set>
 #include <utility>
 
+#include "tuner/base/characters.hpp"
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/includes.hpp"
 #include "tuner/spec/kernel_name_parts.hpp"
@@ -38,9 +38,8 @@ std::vector<std::pair<std::string, std::size_t>> parts_of(const std::string& lis
 
 /// A type of C++ by its name: it becomes part of the source as it is.
 bool is_type_name(const std::string& text) {
-  return !text.empty() && text.size() <= kMostNameBytes && std::all_of(text.begin(), text.end(), [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == ':' || c == ' ' || c == '*';
-  });
+  return !text.empty() && text.size() <= kMostNameBytes &&
+         std::all_of(text.begin(), text.end(), [](char c) { return base::is_name_part(c) || c == ':' || c == ' ' || c == '*'; });
 }
 
 std::string argument_text(const KernelTemplate& kernel, const TemplateArgument& argument, const Problem& problem, const Scope& scope) {

@@ -5,14 +5,15 @@
 #include <algorithm>
 #include <cctype>
 
+#include "tuner/base/characters.hpp"
+
 namespace attune::spec {
 namespace {
 
 std::string upper(std::string_view text) {
   std::string result;
   for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    result += std::isalnum(byte) != 0 ? static_cast<char>(std::toupper(byte)) : '_';
+    result += base::is_letter_or_digit(c) ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : '_';
   }
   return result;
 }

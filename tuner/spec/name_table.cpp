@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
+#include "tuner/base/characters.hpp"
 #include "tuner/spec/device_info.hpp"
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/spec_limits.hpp"
@@ -47,13 +47,10 @@ const char* describe(NameKind kind) {
 }
 
 void check_identifier(const std::string& name, std::string_view what, const SourcePosition& position) {
-  const auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   if (name.size() > kMostNameBytes) {
     fail(position, fmt::format("{} '{}...' is longer than {} characters", what, name.substr(0, 32), kMostNameBytes));
   }
-  const bool valid =
-      !name.empty() && std::all_of(name.begin(), name.end(), part) && std::isdigit(static_cast<unsigned char>(name.front())) == 0;
-  if (!valid) {
+  if (!base::is_name(name)) {
     fail(position, fmt::format("{} '{}' is no C identifier; use letters, digits and '_', not starting with a digit", what, name));
   }
 }

@@ -7,24 +7,23 @@
 #include <vector>
 
 #include "attune/error.hpp"
+#include "tuner/base/characters.hpp"
 
 namespace attune::spec {
 namespace {
 
 constexpr std::size_t kLongestDelimiter = 16;  ///< of a raw string; a longer one is none
 
-bool is_decimal(char c) { return c >= '0' && c <= '9'; }
 /// Other bytes above ASCII are letters of some language; '$' is one to CUDA's compilers.
-constexpr bool begins_identifier(char c) {
-  return c == '_' || c == '$' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || static_cast<unsigned char>(c) >= 0x80U;
-}
+constexpr bool begins_identifier(char c) { return base::is_name_start(c) || c == '$' || static_cast<unsigned char>(c) >= 0x80U; }
 constexpr std::array<bool, 256> kContinues = [] {
   std::array<bool, 256> continues{};
-  for (int c = 0; c < 256; ++c) continues[static_cast<std::size_t>(c)] = begins_identifier(static_cast<char>(c)) || (c >= '0' && c <= '9');
+  for (int c = 0; c < 256; ++c)
+    continues[static_cast<std::size_t>(c)] = begins_identifier(static_cast<char>(c)) || base::is_digit(static_cast<char>(c));
   return continues;
 }();
 bool continues_identifier(char c) { return kContinues[static_cast<unsigned char>(c)]; }
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v'; }
+bool is_blank(char c) { return kBlanks.find(c) != std::string_view::npos; }
 
 }  // namespace
 
@@ -89,7 +88,7 @@ void SourceLines::step(Line& line) {
     begin_token(c);
     if (begins_identifier(c) || (c == '\\' && (following == 'u' || following == 'U'))) {
       identifier(line);
-    } else if (is_decimal(c) || (c == '.' && is_decimal(following))) {
+    } else if (base::is_digit(c) || (c == '.' && base::is_digit(following))) {
       number_token(line);
     } else if (c == '"' || c == '\'') {
       string(line);

@@ -6,6 +6,9 @@
 
 namespace attune::spec {
 
+/// Within a line of C++.
+inline constexpr std::string_view kBlanks = " \t\r\f\v";
+
 /// Reads a CUDA source line by line as a preprocessor does: lines joined by a backslash are one, a comment is a blank, and what
 /// stands in a string, a raw one too, is no comment. Takes time in proportion to the source.
 /// Source: [lex.pptoken] of C++17. Trigraphs are none: templates are compiled as C++17 or later.

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 
+#include "tuner/base/characters.hpp"
 #include "tuner/spec/compiler_options.hpp"
 #include "tuner/spec/failure.hpp"
 #include "tuner/spec/launch_plan.hpp"
@@ -24,11 +24,11 @@ struct Placeholder {
 /// Each `{name}`; what stands between other braces, `{1}` or `{ name }`, is text.
 std::vector<Placeholder> placeholders_of(const std::string& text) {
   std::vector<Placeholder> found;
-  const auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.'; };
+  const auto part = [](char c) { return base::is_name_part(c) || c == '.'; };
   for (std::size_t open = text.find('{'); open != std::string::npos; open = text.find('{', open + 1)) {
     const auto end = std::find_if_not(text.begin() + static_cast<std::ptrdiff_t>(open) + 1, text.end(), part);
     const std::string name(text.begin() + static_cast<std::ptrdiff_t>(open) + 1, end);
-    const bool is_name = !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) == 0;
+    const bool is_name = !name.empty() && !base::is_digit(name.front());
     if (is_name && end != text.end() && *end == '}') found.push_back({name, open});
   }
   return found;

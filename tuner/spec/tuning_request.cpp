@@ -1,42 +1,27 @@
 #include "tuner/spec/tuning_request.hpp"
 
-#include <cstdint>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <vector>
+
+#include "tuner/spec/kernel_message.hpp"
 
 namespace attune::spec {
-namespace {
 
-using nlohmann::json;
-
-/// Sources may hold bytes that are no UTF-8, which a JSON text may not.
-json binary(const std::string& bytes) { return json::binary(std::vector<std::uint8_t>(bytes.begin(), bytes.end())); }
-std::string bytes_of(const json& value) { return {value.get_binary().begin(), value.get_binary().end()}; }
-
-}  // namespace
-
-json to_json(const TuningRequest& request) {
-  json files = json::object();
-  for (const auto& [name, contents] : request.kernel.parts()) files[name] = binary(contents);
-  return {{"type", "tune"},
-          {"spec", binary(request.kernel.spec_text)},
-          {"path", request.kernel.spec_path},
-          {"files", std::move(files)},
-          {"problem", to_text(request.problem)},
-          {"policy", request.policy},
-          {"device_ordinal", request.device_ordinal},
-          {"device_uuid", request.device_uuid},
-          {"database", request.database.string()},
-          {"budget_s", request.budget_s},
-          {"compile_workers", request.compile_workers}};
+nlohmann::json to_json(const TuningRequest& request) {
+  nlohmann::json message = {{"type", "tune"},
+                            {"problem", to_text(request.problem)},
+                            {"policy", request.policy},
+                            {"device_ordinal", request.device_ordinal},
+                            {"device_uuid", request.device_uuid},
+                            {"database", request.database.string()},
+                            {"budget_s", request.budget_s},
+                            {"compile_workers", request.compile_workers}};
+  add_kernel(message, request.kernel);
+  return message;
 }
 
-TuningRequest tuning_request_from(const json& message) {
-  std::map<std::string, std::string> files;
-  for (const auto& [name, contents] : message.at("files").items()) files[name] = bytes_of(contents);
+TuningRequest tuning_request_from(const nlohmann::json& message) {
   TuningRequest request;
-  request.kernel = KernelTemplate::parse(bytes_of(message.at("spec")), files, message.at("path"));
+  request.kernel = kernel_of(message);
   request.problem = problem_from_text(message.at("problem"));
   request.policy = message.at("policy");
   request.device_ordinal = message.at("device_ordinal");

@@ -9,8 +9,10 @@
 #include <numeric>
 #include <random>
 
+#include "tuner/base/json.hpp"
 #include "tuner/base/process.hpp"
 #include "tuner/measure/messages.hpp"
+#include "tuner/spec/kernel_message.hpp"
 #include "tuner/worker/power_meter.hpp"
 #include "tuner/worker/read_ceiling.hpp"
 
@@ -73,7 +75,7 @@ GpuWorker::Answer GpuWorker::handle(const json& request, base::Channel& channel)
 }
 
 void GpuWorker::load_support(const json& request) {
-  if (!support_) support_ = std::make_unique<verify::Support>(measure::messages::bytes(request.at("support")), device_, stream_);
+  if (!support_) support_ = std::make_unique<verify::Support>(base::bytes_of_json(request.at("support")), device_, stream_);
 }
 
 json GpuWorker::prepare(const json& request) {
@@ -82,16 +84,13 @@ json GpuWorker::prepare(const json& request) {
   timer_.reset();
   verifier_.reset();
   problem_.reset();  // its memory first
-  std::map<std::string, std::string> files;
-  for (const auto& [name, contents] : request.at("files").items()) files[name] = measure::messages::bytes(contents);
-  auto kernel = spec::KernelTemplate::parse(measure::messages::bytes(request.at("spec")), files, request.at("path"));
+  auto kernel = spec::kernel_of(request);
   auto problem = spec::problem_from_text(request.at("problem"));
   spec::validate(kernel, problem);
   const measure::Policy policy = measure::policy_from_text(request.at("policy"));
   require_energy(kernel, nvml_);
-  problem_ =
-      std::make_unique<GpuProblem>(std::move(kernel), std::move(problem), policy.cache, measure::messages::bytes(request.at("reference")),
-                                   measure::messages::setup_of(request), *support_);
+  problem_ = std::make_unique<GpuProblem>(std::move(kernel), std::move(problem), policy.cache, base::bytes_of_json(request.at("reference")),
+                                          measure::messages::setup_of(request), *support_);
   verifier_ = std::make_unique<verify::Verifier>(*support_);
   timer_ = std::make_unique<Timer>(*support_, *problem_, policy);
   return {{"prepared", true}};

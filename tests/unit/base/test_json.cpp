@@ -52,6 +52,13 @@ TEST_CASE("members are written sorted, on one line or indented; bytes that are n
   CHECK(base::dump_json_replacing(cut) == "\"caf\xEF\xBF\xBD\"");
 }
 
+TEST_CASE("bytes that are no text go into a value and come back, and no other value has some") {
+  const std::string bytes("\xff\0a\x80", 4);
+  CHECK(base::bytes_of_json(nlohmann::json::from_cbor(nlohmann::json::to_cbor(base::json_of_bytes(bytes)))) == bytes);
+  CHECK(base::bytes_of_json(base::json_of_bytes("")).empty());
+  CHECK_THROWS_AS((void)base::bytes_of_json(nlohmann::json("text")), nlohmann::json::type_error);
+}
+
 TEST_CASE("a median is the middle value, or the mean of the two in the middle") {
   CHECK(base::median({3}) == 3);
   CHECK(base::median({5, 1, 3}) == 3);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attune/error.hpp"
+#include "tuner/base/characters.hpp"
 #include "tuner/base/text.hpp"
 
 namespace test_text {
@@ -122,6 +123,20 @@ TEST_CASE("a formatted count reads back as itself") {
   for (const std::int64_t count : {std::int64_t{1}, std::int64_t{1000}, std::int64_t{1025}, std::int64_t{1} << 62}) {
     CHECK(parse_count(format_count(count)) == count);
   }
+}
+
+TEST_CASE("what is trimmed has no blanks at its ends, and those within") {
+  CHECK(trimmed("  a  b ") == "a  b");
+  CHECK(trimmed("a") == "a");
+  CHECK(trimmed("\t a\t") == "\t a\t");  // a tab is none unless it is said
+  CHECK(trimmed("\t a b\r", " \t\r") == "a b");
+  CHECK(trimmed("   ").empty());
+  CHECK(trimmed("").empty());
+}
+
+TEST_CASE("a name begins with a letter or '_' and goes on with digits too, all of ASCII") {
+  for (const char* name : {"a", "Z", "_", "_0", "block_size2"}) CHECK(is_name(name));
+  for (const char* name : {"", "0", "2d", "a b", "a-b", "a.b", "a$", "\xc3\xa4", "a\xe9"}) CHECK_FALSE(is_name(name));
 }
 
 TEST_CASE("durations carry their unit") {

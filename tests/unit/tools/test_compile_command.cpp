@@ -5,6 +5,7 @@
 
 #include "tests/support/command.hpp"
 #include "tools/compile_command.hpp"
+#include "tuner/base/escape.hpp"
 
 namespace test_compile_command {
 
@@ -31,9 +32,9 @@ TEST_CASE("a shell reads every quoted word back as it was") {
   const std::vector<std::string> words{"plain", "",  "two words", "it's", "'",  "\"$HOME\"", "`id`",
                                        "a\\b",  "*", "~",         "#no",  "!x", "a\nb",      "-DX=(1 << 2)"};
   std::string line;
-  for (const auto& word : words) line += tools::shell_quoted(word) + " ";
+  for (const auto& word : words) line += base::shell_quoted(word) + " ";
   CHECK(words_of(line) == words);
-  CHECK(tools::shell_quoted("-arch=sm_90") == "-arch=sm_90");
+  CHECK(base::shell_quoted("-arch=sm_90") == "-arch=sm_90");
 }
 
 TEST_CASE("nvcc gets NVRTC's options but for those it has no name for") {

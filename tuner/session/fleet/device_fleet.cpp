@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "attune/error.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/measure/messages.hpp"
 #include "tuner/session/fleet/fleet_messages.hpp"
 #include "tuner/session/fleet/work_estimate.hpp"
@@ -188,7 +189,7 @@ void DeviceFleet::handle(std::size_t device, const json& message) {
     slot.observer.progress(messages::progress_from(message, request_.problems[slot.problem]));
   } else if (event == "record") {
     auto measurement = measure::measurement_from_json(message.at("measurement"));
-    measurement.detail = measure::messages::bytes(message.at("detail"));
+    measurement.detail = base::bytes_of_json(message.at("detail"));
     slot.observer.recorded(measurement);
   } else if (event == "notice") {
     slot.observer.notice(message.at("text"));

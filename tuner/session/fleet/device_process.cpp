@@ -6,6 +6,7 @@
 
 #include "attune/error.hpp"
 #include "db/database.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/base/process.hpp"
 #include "tuner/measure/messages.hpp"
 #include "tuner/session/fleet/fleet_messages.hpp"
@@ -58,8 +59,7 @@ class DeviceProcess {
     observer.recorded = [this](const measure::Measurement& measurement) {
       json described = measure::to_json(measurement);
       described["detail"] = "";  // apart, as bytes: a compiler log may be cut inside a character
-      channel_.send(
-          {{"event", "record"}, {"measurement", std::move(described)}, {"detail", measure::messages::binary(measurement.detail)}});
+      channel_.send({{"event", "record"}, {"measurement", std::move(described)}, {"detail", base::json_of_bytes(measurement.detail)}});
     };
     observer.notice = [this](const std::string& text) { channel_.send({{"event", "notice"}, {"text", text}}); };
     observer.interrupted = [this] { return stop_asked(); };

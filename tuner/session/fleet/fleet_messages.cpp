@@ -1,8 +1,9 @@
 #include "tuner/session/fleet/fleet_messages.hpp"
 
-#include "tuner/measure/messages.hpp"
+#include "tuner/base/json.hpp"
 #include "tuner/search/strategy.hpp"
 #include "tuner/spec/condition.hpp"
+#include "tuner/spec/kernel_message.hpp"
 
 namespace attune::session::messages {
 namespace {
@@ -33,13 +34,8 @@ json restricted(const std::optional<ProblemResult::Restricted>& from) {
 
 json hello(const spec::KernelTemplate& kernel, const TuneRequest& request, const DeviceSettings& settings,
            const std::filesystem::path& database) {
-  json files = json::object();
-  for (const auto& [name, contents] : kernel.parts()) files[name] = measure::messages::binary(contents);
-  json message = {{"type", "hello"},
-                  {"spec", measure::messages::binary(kernel.spec_text)},
-                  {"path", kernel.spec_path},
-                  {"files", std::move(files)},
-                  {"database", database.string()}};
+  json message = {{"type", "hello"}, {"database", database.string()}};
+  spec::add_kernel(message, kernel);
   message["request"] = {{"strategy", search::name(request.strategy)},
                         {"seed", request.seed},
                         {"budget", request.budget.text()},
@@ -64,10 +60,8 @@ json hello(const spec::KernelTemplate& kernel, const TuneRequest& request, const
 }
 
 Hello hello_from(const json& message) {
-  std::map<std::string, std::string> files;
-  for (const auto& [name, contents] : message.at("files").items()) files[name] = measure::messages::bytes(contents);
   Hello hello;
-  hello.kernel = spec::KernelTemplate::parse(measure::messages::bytes(message.at("spec")), files, message.at("path"));
+  hello.kernel = spec::kernel_of(message);
   hello.database = message.at("database").get<std::string>();
   const json& request = message.at("request");
   hello.request.strategy = search::strategy_named(request.at("strategy"));
@@ -117,7 +111,7 @@ json result(const char* event, const ProblemResult& result) {
   json examples = json::object();
   for (const auto& [outcome, example] : result.failure_examples) {
     // A compiler log may be cut inside a character.
-    examples[outcome] = {{"configuration", example.configuration}, {"detail", measure::messages::binary(example.detail)}};
+    examples[outcome] = {{"configuration", example.configuration}, {"detail", base::json_of_bytes(example.detail)}};
   }
   return {{"event", event},
           {"problem", spec::to_text(result.problem)},
@@ -145,7 +139,7 @@ ProblemResult result_from(const json& message) {
   result.reused = message.at("reused");
   result.failed = message.at("failed").get<std::map<std::string, std::uint64_t>>();
   for (const auto& [outcome, example] : message.at("examples").items()) {
-    result.failure_examples[outcome] = {example.at("configuration"), measure::messages::bytes(example.at("detail"))};
+    result.failure_examples[outcome] = {example.at("configuration"), base::bytes_of_json(example.at("detail"))};
   }
   result.nothing_left = message.at("nothing_left");
   result.former_stays = message.at("former_stays");
