@@ -50,7 +50,8 @@ int check_all(const spec::Problem& problem, const std::vector<spec::Configuratio
     lab.compilers().submit({spec::make_source(segmented(), problem, configuration, device), "segmented_reduce.cu", device.architecture,
                             spec::compiler_options(segmented(), problem, configuration, device)});
   }
-  while (lab.compilers().pending() > 0) static_cast<void>(lab.compilers().collect(std::chrono::milliseconds(1000)));
+  while (!lab.compilers().collect(std::chrono::milliseconds(-1)).empty()) {
+  }
   lab.prepare(lab.executor(), segmented(), problem);
   for (const auto& configuration : valid) {
     auto request = lab.request(segmented(), problem, configuration);

@@ -66,7 +66,8 @@ void check_all(const spec::KernelTemplate& kernel, const spec::Problem& problem,
     lab.compilers().submit({spec::make_source(kernel, problem, configuration, device), "kernel.cu", device.architecture,
                             spec::compiler_options(kernel, problem, configuration, device)});
   }
-  while (lab.compilers().pending() > 0) static_cast<void>(lab.compilers().collect(std::chrono::milliseconds(1000)));
+  while (!lab.compilers().collect(std::chrono::milliseconds(-1)).empty()) {
+  }
   lab.prepare(lab.executor(), kernel, problem);
   for (const auto& configuration : configurations) {
     auto request = lab.request(kernel, problem, configuration);

@@ -71,11 +71,9 @@ std::uint64_t CompilePool::submit(const CompileRequest& request) {
   const std::string key = cubin_key(request, nvrtc_build_);
   if (const auto job = jobs_.find(key); job != jobs_.end()) {
     job->second->tickets.push_back(ticket);
-    ++counts_.deduplicated;
     return ticket;
   }
   if (auto found = results_.find(key)) {
-    ++counts_.cache_hits;
     done_.push_back({ticket, *std::move(found)});
     return ticket;
   }
@@ -121,17 +119,9 @@ void CompilePool::abandon() {
 }
 
 std::vector<int> CompilePool::descriptors() const {
-  return of_workers([](Worker& worker) { return worker.process.channel().fd(); });
-}
-
-std::size_t CompilePool::pending() const noexcept {
-  std::size_t count = done_.size();
-  for (const auto& [key, job] : jobs_) count += job->tickets.size();
-  return count;
-}
-
-int CompilePool::busy_workers() const noexcept {
-  return count_workers([](const Worker& worker) { return worker.state == Worker::State::Busy; });
+  std::vector<int> descriptors;
+  for (const auto& worker : workers_) descriptors.push_back(worker->process.channel().fd());
+  return descriptors;
 }
 
 double CompilePool::busy_seconds() const {
@@ -140,10 +130,6 @@ double CompilePool::busy_seconds() const {
     if (worker->state == Worker::State::Busy) busy += Clock::now() - worker->since;
   }
   return busy.count();
-}
-
-std::vector<int> CompilePool::worker_pids() const {
-  return of_workers([](const Worker& worker) { return worker.process.pid(); });
 }
 
 std::vector<std::string> CompilePool::take_warnings() {
@@ -165,14 +151,14 @@ std::size_t CompilePool::aside() const {
 bool CompilePool::answer_from_cache(const std::string& key) {
   const auto found = results_.find_in_cache(key);
   if (!found) return false;
-  ++counts_.cache_hits;
   hand_out(key, *found);
   return true;
 }
 
 std::optional<JobQueue::Taken> CompilePool::next_job() {
-  const int again =
-      count_workers([&](const Worker& worker) { return worker.state == Worker::State::Busy && jobs_.at(worker.key)->made_way; });
+  const auto again = std::count_if(workers_.begin(), workers_.end(), [&](const auto& worker) {
+    return worker->state == Worker::State::Busy && jobs_.at(worker->key)->made_way;
+  });
   for (;;) {
     auto job = queue_.take(JobQueue::List::Waiting);
     if (!job && again < std::max(1, options_.workers - 1)) job = queue_.take(JobQueue::List::Aside);
@@ -324,16 +310,9 @@ std::string CompilePool::release(Worker& worker) {
   return std::exchange(worker.key, {});
 }
 
-void CompilePool::count(const CompileResult& result) {
-  ++counts_.compilations;
-  if (result.headers == HeaderUse::Created) ++counts_.headers_created;
-  if (result.headers == HeaderUse::Used) ++counts_.headers_used;
-  if (result.headers == HeaderUse::Refused) ++counts_.headers_refused;
-  if (headers_refusal_.empty()) headers_refusal_ = result.headers_refusal;
-}
-
 void CompilePool::finish(const std::string& key, const CompileResult& result) {
-  count(result);
+  ++compilations_;
+  if (headers_refusal_.empty()) headers_refusal_ = result.headers_refusal;
   results_.store(key, result);
   hand_out(key, result);
 }

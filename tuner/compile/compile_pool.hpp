@@ -1,5 +1,4 @@
 #pragma once
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -35,15 +34,6 @@ class CompilePool {
     int nice = 5;                                         ///< a busy pool must slow neither the parent nor a GPU worker
     std::uint64_t memory_bytes = std::uint64_t{8} << 30;  ///< address space of each worker; 0: no limit
   };
-  /// Since construction.
-  struct Counts {
-    std::uint64_t compilations = 0;     ///< that a worker finished, was killed over or died in; retries not counted
-    std::uint64_t deduplicated = 0;     ///< requests that joined an equal one in flight
-    std::uint64_t cache_hits = 0;       ///< requests answered from memory or from the cache folder
-    std::uint64_t headers_created = 0;  ///< compilations that precompiled their headers for later ones
-    std::uint64_t headers_used = 0;     ///< compilations that used precompiled headers
-    std::uint64_t headers_refused = 0;  ///< compilations that could have and were made without
-  };
   struct Completed {
     std::uint64_t ticket = 0;
     CompileResult result;
@@ -69,8 +59,6 @@ class CompilePool {
   [[nodiscard]] std::vector<int> descriptors() const;
   /// When another process may have compiled what is waited for.
   [[nodiscard]] std::chrono::steady_clock::time_point look_at() const noexcept { return queue_.look_at(); }
-  /// Tickets that `collect` has not handed out yet.
-  [[nodiscard]] std::size_t pending() const noexcept;
   /// Forgets all tickets and ends what is under way: a compiler cannot be stopped but by killing its worker. Others take their places.
   void abandon();
   /// A job that takes longer than this makes way for one that waits and that no other process compiles: it is stopped, and compiled from
@@ -84,18 +72,12 @@ class CompilePool {
 
   /// Jobs that no worker has yet; several equal requests are one.
   [[nodiscard]] std::size_t queued() const noexcept { return queue_.size(); }
-  [[nodiscard]] int busy_workers() const noexcept;
   [[nodiscard]] int workers() const noexcept { return options_.workers; }
   /// Time that workers spent on jobs since construction, summed over the workers, up to now; retries and compilations
   /// that were killed at their deadline included.
   [[nodiscard]] double busy_seconds() const;
-  [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
-  [[nodiscard]] std::uint64_t compilations() const noexcept { return counts_.compilations; }
-
-  /// Process ids of the running workers, for whoever injects faults.
-  [[nodiscard]] std::vector<int> worker_pids() const;
-  /// Why the cache stores nothing; empty while it does.
-  [[nodiscard]] std::string cache_warning() const { return results_.cache_warning(); }
+  /// Since construction: that a worker finished, was killed over or died in; retries not counted.
+  [[nodiscard]] std::uint64_t compilations() const noexcept { return compilations_; }
   /// What is not used because others could have written it, with the remedy; each once.
   [[nodiscard]] std::vector<std::string> take_warnings();
 
@@ -103,16 +85,6 @@ class CompilePool {
   using Clock = std::chrono::steady_clock;
   struct Worker;
   struct Job;
-  template <class Is>
-  [[nodiscard]] int count_workers(Is is) const {
-    return static_cast<int>(std::count_if(workers_.begin(), workers_.end(), [&](const auto& worker) { return is(*worker); }));
-  }
-  template <class Of>
-  [[nodiscard]] std::vector<int> of_workers(Of of) const {
-    std::vector<int> values;
-    for (const auto& worker : workers_) values.push_back(of(*worker));
-    return values;
-  }
   void start(Worker& worker);
   void feed();
   /// What a free worker is to compile.
@@ -135,7 +107,6 @@ class CompilePool {
   void finish(const std::string& key, const CompileResult& result);
   /// Hands the result to all who asked.
   void hand_out(const std::string& key, const CompileResult& result);
-  void count(const CompileResult& result);
 
   Options options_;
   std::string nvrtc_build_;
@@ -149,7 +120,7 @@ class CompilePool {
   std::vector<Completed> done_;
   std::uint64_t next_ticket_ = 1;
   Clock::time_point returned_ = Clock::now();  ///< when `advance` last came to its end
-  Counts counts_;
+  std::uint64_t compilations_ = 0;
   std::chrono::duration<double> busy_{0};  ///< of jobs that have ended
   int failed_starts_ = 0;                  ///< one after the other
 };

@@ -20,9 +20,7 @@ class StoredResults {
   [[nodiscard]] std::optional<CompileResult> find_in_cache(const std::string& key);
   void store(const std::string& key, const CompileResult& result);
 
-  /// Why the cache stores nothing; empty while it does, or where there is none.
-  [[nodiscard]] std::string cache_warning() const { return cache_ == nullptr ? "" : cache_->warning(); }
-  /// The same, once, where others could have written there; empty else.
+  /// Why the cache stores nothing, once, where others could have written there; empty else.
   [[nodiscard]] std::string take_refusal();
 
  private:

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
+#include "tests/support/children.hpp"
 #include "tuner/compile/compile_pool.hpp"
 
 namespace attune::testing {
@@ -23,15 +25,16 @@ inline compile::CompilePool::Options faulty(int workers = 1) {
 
 inline compile::CompileRequest request(const std::string& source) { return {source, "some.cu", "sm_90", {}}; }
 
+inline std::vector<int> worker_pids() { return test::children("worker-compile"); }
+
 /// Collects until nothing is pending; results by ticket.
 inline std::map<std::uint64_t, compile::CompileResult> collect_all(compile::CompilePool& pool) {
   std::map<std::uint64_t, compile::CompileResult> results;
-  while (pool.pending() > 0) {
-    for (auto& completed : pool.collect(kForEver)) {
-      CHECK(results.emplace(completed.ticket, completed.result).second);
-    }
+  for (;;) {
+    const auto done = pool.collect(kForEver);
+    if (done.empty()) return results;
+    for (const auto& completed : done) CHECK(results.emplace(completed.ticket, completed.result).second);
   }
-  return results;
 }
 
 }  // namespace attune::testing

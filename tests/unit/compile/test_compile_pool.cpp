@@ -6,6 +6,7 @@
 #include <string>
 
 #include "attune/error.hpp"
+#include "tests/support/children.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tests/unit/base/scoped_variable.hpp"
 #include "tuner/compile/compile_pool.hpp"
@@ -59,14 +60,14 @@ TEST_CASE("a source that does not compile is a result with the place in its log"
 
 TEST_CASE("killing a worker from outside while it compiles costs nothing but time") {
   CompilePool pool(real());
-  const int before = pool.worker_pids().front();
+  const int before = attune::test::children("worker-compile").front();
   const auto ticket = pool.submit(slow_request(100));
   ::kill(before, SIGKILL);
   const auto done = pool.collect(std::chrono::milliseconds(-1));
   REQUIRE(done.size() == 1);
   CHECK(done.front().ticket == ticket);
   CHECK(done.front().result.status == CompileStatus::Ok);
-  CHECK(pool.worker_pids().front() != before);
+  CHECK(attune::test::children("worker-compile").front() != before);
 }
 
 TEST_CASE("a huge compilation is ended at the deadline, within a phase of NVRTC") {
@@ -83,13 +84,14 @@ TEST_CASE("a huge compilation ends at its deadline while other workers go on") {
   CompilePool pool(options);
   const auto huge = pool.submit(slow_request(20000));
   int others = 0;
-  while (pool.pending() > 0) {
-    if (pool.queued() == 0 && pool.pending() == 1) {
+  for (bool ended = false; !ended;) {
+    if (pool.queued() == 0) {
       const std::string source = fmt::format("extern \"C\" __global__ void f{}() {{}}", others);
       CHECK(pool.compile_now({source, "small.cu", "sm_90", {}}).status == CompileStatus::Ok);
       ++others;
     }
     for (const auto& completed : pool.collect(std::chrono::milliseconds(0))) {
+      ended = true;
       CHECK(completed.ticket == huge);
       CHECK(completed.result.status == CompileStatus::TimedOut);
     }
@@ -130,7 +132,7 @@ TEST_CASE("a source that needs more memory than a worker may have is a failure t
   CompilePool::Options options = small_memory();
   options.cache = folder.path();
   CompilePool pool(options);
-  const int worker = pool.worker_pids().front();
+  const int worker = attune::test::children("worker-compile").front();
   for (int i = 0; i < 2; ++i) {
     const CompileResult result = pool.compile_now(endless_source());
     CHECK(result.status == CompileStatus::Crashed);  // with another limit it may compile
@@ -138,7 +140,7 @@ TEST_CASE("a source that needs more memory than a worker may have is a failure t
     CHECK(result.log.find("the compile worker's limit is 512 MiB") != std::string::npos);
     CHECK_FALSE(result.from_cache);
   }
-  CHECK(pool.worker_pids().front() == worker);
+  CHECK(attune::test::children("worker-compile").front() == worker);
 }
 
 TEST_CASE("a compiler that aborts for want of memory says so in the log, and the next job is well") {
@@ -151,18 +153,19 @@ TEST_CASE("a compiler that aborts for want of memory says so in the log, and the
 }
 #endif
 
-TEST_CASE("workers precompile headers, each for itself, and the pool counts it") {
+TEST_CASE("workers precompile headers, each for itself, and results tell") {
   CompilePool pool(real());
+  std::vector<HeaderUse> uses;
   for (int block = 1; block <= 3; ++block) {
     const std::string source = fmt::format(
         "#include <cuda_fp16.h>\n#pragma nv_hdrstop\n#define BLOCK {}\n"
         "extern \"C\" __global__ void f(__half* p) {{ p[BLOCK] = p[0] + p[1]; }}\n",
         block);
-    CHECK(pool.compile_now({source, "half.cu", "sm_90", {}}).status == CompileStatus::Ok);
+    const CompileResult result = pool.compile_now({source, "half.cu", "sm_90", {}});
+    CHECK(result.status == CompileStatus::Ok);
+    uses.push_back(result.headers);
   }
-  CHECK(pool.counts().headers_created == 1);
-  CHECK(pool.counts().headers_used == 2);
-  CHECK(pool.counts().headers_refused == 0);
+  CHECK(uses == std::vector<HeaderUse>{HeaderUse::Created, HeaderUse::Used, HeaderUse::Used});
 }
 
 TEST_CASE("a pool tells once, with the remedy, that its workers found no safe place for precompiled headers") {
@@ -176,7 +179,7 @@ TEST_CASE("a pool tells once, with the remedy, that its workers found no safe pl
                         "sm_90",
                         {}});
   CHECK(result.status == CompileStatus::Ok);
-  CHECK(pool.counts().headers_refused == 1);
+  CHECK(result.headers == HeaderUse::Refused);
   const auto warnings = pool.take_warnings();
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].find("chmod go-w '" + folder.path().string() + "'") != std::string::npos);
