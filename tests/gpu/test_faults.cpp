@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "tests/gpu/lab.hpp"
+#include "tests/support/children.hpp"
 
 namespace test_faults {
 
@@ -114,6 +115,12 @@ measure::VisitReply collect(measure::GpuExecutor& executor) {
   return *reply;
 }
 
+int worker_pid() {
+  const auto workers = test::children("worker-gpu");
+  REQUIRE(workers.size() == 1);
+  return workers.front();
+}
+
 std::size_t address_space_bytes(int pid) {
   std::size_t pages = 0;
   std::ifstream("/proc/" + std::to_string(pid) + "/statm") >> pages;
@@ -208,7 +215,7 @@ TEST_CASE("a worker that is killed from outside is replaced and the configuratio
   const auto request = lab.request(faulty(), kProblem, spec::default_configuration(faulty()));
   const int before = lab.executor().replacements();
   lab.executor().submit(request);
-  REQUIRE(::kill(lab.executor().worker_pid(), SIGKILL) == 0);
+  REQUIRE(::kill(worker_pid(), SIGKILL) == 0);
   CHECK(collect(lab.executor()).outcome == Outcome::Ok);
   CHECK(lab.executor().replacements() == before + 1);
   check_next_is_fine();
@@ -218,7 +225,7 @@ TEST_CASE("a worker out of host memory is replaced and the configuration measure
   prepare();
   auto& lab = test::Lab::get();
   constexpr std::size_t kMiB = std::size_t{1} << 20;
-  const int pid = lab.executor().worker_pid();
+  const int pid = worker_pid();
   rlimit limit{};
   REQUIRE(::prlimit(pid, RLIMIT_AS, nullptr, &limit) == 0);
   limit.rlim_cur = address_space_bytes(pid) + 16 * kMiB;

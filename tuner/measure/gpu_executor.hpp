@@ -75,8 +75,6 @@ class GpuExecutor {
   /// What a pure read of 4 GiB reaches on this device, best of a few grid shapes; cold. Units: bytes per second.
   /// Requires: set_support. 0 when the device has too little free memory.
   [[nodiscard]] double read_ceiling_bytes_per_s();
-  /// Process id of the worker, -1 while there is none.
-  [[nodiscard]] int worker_pid() const noexcept { return worker_.pid(); }
   /// Time spent on visits that ended in a worker's death or deadline, and on starting fresh workers, since the start.
   [[nodiscard]] double recovering_s() const noexcept { return recovering_s_; }
   /// How often a worker had to be replaced since the start.

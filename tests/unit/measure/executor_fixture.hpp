@@ -4,6 +4,7 @@
 #include <string>
 
 #include "attune/error.hpp"
+#include "tests/support/children.hpp"
 #include "tuner/measure/gpu_executor.hpp"
 
 // An executor over fake_worker_main.cpp: what a configuration is called decides what happens to it.
@@ -16,6 +17,13 @@ inline GpuExecutor::Options options(int device = 0) {
   result.worker = ATTUNE_FAKE_GPU_WORKER;
   result.device = device;
   return result;
+}
+
+/// Of an executor; 0 while there is none.
+inline int worker_pid() {
+  const auto workers = children("worker-gpu");
+  CHECK(workers.size() <= 1);
+  return workers.empty() ? 0 : workers.front();
 }
 
 inline spec::KernelTemplate any_template() {
