@@ -77,7 +77,7 @@ struct Reruns {
 
 TEST_CASE("with all_stay even who takes twice as long runs to the end") {
   const Race race = to_its_end({10, 20, 10.2}, {.most = 12, .all_stay = true});
-  for (std::size_t i = 0; i < 3; ++i) CHECK(race.epochs_of(i) == 12);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(race.rounds_us(i).size() == 12);
 }
 
 TEST_CASE("the truly fastest of twelve hardly ever leaves the race") {
@@ -90,7 +90,7 @@ TEST_CASE("the truly fastest of twelve hardly ever leaves the race") {
     test::MadeUpDevice device(field(12, 1.003, 1.05), seed);
     const test::MadeUpRunOff run_off(device, {});
     lost += run_off.race.still_runs(0) ? 0 : 1;
-    first_epoch_losses += run_off.race.epochs_of(0) == 1 ? 1 : 0;
+    first_epoch_losses += run_off.race.rounds_us(0).size() == 1 ? 1 : 0;
   }
   MESSAGE("the fastest left in ", lost, " of 300 races");
   CHECK(lost <= 1);
@@ -102,7 +102,7 @@ TEST_CASE("a race costs a fraction of running everybody to the end") {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     test::MadeUpDevice device(field(12, 1.003, 1.05), seed);
     const test::MadeUpRunOff run_off(device, {});
-    for (std::size_t i = 0; i < 12; ++i) run += run_off.race.epochs_of(i);
+    for (std::size_t i = 0; i < 12; ++i) run += run_off.race.rounds_us(i).size();
     possible += 12 * static_cast<std::size_t>(run_off.race.epochs());
   }
   CHECK(run < possible / 2);
@@ -114,15 +114,15 @@ TEST_CASE("a hopeless finalist leaves after one epoch, whatever the noise, and o
     Race race(4, {});
     race.add_epoch(device.epoch(race.running(), 3));
     CHECK(race.running() == Indices{0, 1});
-    CHECK(race.epochs_of(2) == 1);
+    CHECK(race.rounds_us(2).size() == 1);
   }
   CHECK(after_epochs({10, 10.29}, 4).running() == Indices{0, 1});
   CHECK(after_epochs({10, 10.29}, 5).still_runs(1) == false);
 }
 
 TEST_CASE("who is more than one per cent slower in each of five epochs need not wait for eight, and who is less does") {
-  CHECK(to_its_end({10, 10.11}).epochs_of(1) == Race::kEarly);
-  CHECK(to_its_end({10, 10.09}).epochs_of(1) == 8);
+  CHECK(to_its_end({10, 10.11}).rounds_us(1).size() == Race::kEarly);
+  CHECK(to_its_end({10, 10.09}).rounds_us(1).size() == 8);
 }
 
 TEST_CASE(
@@ -130,7 +130,7 @@ TEST_CASE(
     "fewest epochs") {
   CHECK(to_its_end({10, 10.02}).epochs() == 21);
   const auto apart = to_its_end({10, 10.03});
-  CHECK(apart.epochs_of(1) == 8);
+  CHECK(apart.rounds_us(1).size() == 8);
   CHECK_FALSE(apart.still_runs(1));
 }
 
@@ -158,7 +158,7 @@ TEST_CASE("an epoch of another shape or with a time that is none is an error and
                             Rounds{{1, nan}}, Rounds{{1, infinite}}}) {
     CHECK_THROWS_AS(race.add_epoch(bad), Error);
     CHECK(race.epochs() == 0);
-    CHECK(race.epochs_of(0) == 0);
+    CHECK(race.rounds_us(0).empty());
   }
   auto over = to_its_end({10});
   CHECK_THROWS_AS(over.add_epoch({{10}}), Error);

@@ -60,9 +60,7 @@ class Race {
   void add_epoch(const std::vector<std::vector<double>>& rounds_us);
   [[nodiscard]] int epochs() const noexcept { return epochs_; }
   [[nodiscard]] bool still_runs(std::size_t finalist) const { return runs_[finalist]; }
-  /// Epochs that this finalist ran, from the first on.
-  [[nodiscard]] std::size_t epochs_of(std::size_t finalist) const { return rounds_us_[finalist].size(); }
-  /// [epoch][round] of a finalist. Units: microseconds per call.
+  /// [epoch][round] of a finalist, from the first epoch on. Units: microseconds per call.
   [[nodiscard]] const std::vector<std::vector<double>>& rounds_us(std::size_t finalist) const { return rounds_us_[finalist]; }
   /// Paired ratios finalist / other over the rounds that both ran, one an epoch (the median of its rounds).
   [[nodiscard]] std::vector<double> ratios(std::size_t finalist, std::size_t other) const;
