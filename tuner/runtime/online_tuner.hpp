@@ -53,7 +53,7 @@ class OnlineTuner {
   OnlineTuner(const OnlineTuner&) = delete;
   OnlineTuner& operator=(const OnlineTuner&) = delete;
 
-  /// Nothing happens when the problem is queued, being tuned, or was tuned before.
+  /// Nothing happens when the problem is queued, being tuned, or was tuned before. Another one makes the thread look at the clock.
   void enqueue(TuningJob job);
   /// Enqueues and waits until the problem's tuning has come to its end, whichever.
   void tune_now(TuningJob job);
@@ -64,8 +64,6 @@ class OnlineTuner {
   [[nodiscard]] bool wait_idle(double timeout_s) const;
   [[nodiscard]] Counters counters() const;
   [[nodiscard]] std::vector<std::string> notices() const;
-  /// Looks at the clock again; for a clock that does not run by itself.
-  void look_at_clock() { changed_.notify_all(); }
 
  private:
   enum class State { Queued, Running, Done, Failed };

@@ -165,13 +165,16 @@ TEST_CASE("background tuning rests until its share of the time covers what it to
   CHECK_FALSE(tuner.wait_idle(0.05));
   CHECK(tuner.status("b") == "queued");
   bench.now_s = 49;
-  tuner.look_at_clock();
+  tuner.enqueue(job("c"));  // it looks at the clock
   CHECK_FALSE(tuner.wait_idle(0.05));
   CHECK(bench.tuned_count() == 1);
   bench.now_s = 50;
-  tuner.look_at_clock();
-  CHECK(tuner.wait_idle(kLong));
-  CHECK(bench.tuned == std::vector<std::string>{"a", "b"});
+  tuner.enqueue(job("d"));
+  while (bench.tuned_count() < 2) std::this_thread::yield();
+  CHECK_FALSE(tuner.wait_idle(0.05));  // the third waits for second 100
+  CHECK(bench.tuned_count() == 2);
+  CHECK(tuner.status("b").empty());
+  CHECK(tuner.status("c") == "queued");
 }
 
 TEST_CASE("tuning that a launch waits for does not rest, and what it took is charged to the background") {
@@ -183,11 +186,15 @@ TEST_CASE("tuning that a launch waits for does not rest, and what it took is cha
   CHECK(bench.tuned.size() == 2);
   tuner.enqueue(job("c"));
   bench.now_s = 99;
-  tuner.look_at_clock();
+  tuner.enqueue(job("d"));  // it looks at the clock
   CHECK_FALSE(tuner.wait_idle(0.05));
+  CHECK(bench.tuned_count() == 2);
   bench.now_s = 100;
-  tuner.look_at_clock();
-  CHECK(tuner.wait_idle(kLong));
+  tuner.enqueue(job("e"));
+  while (bench.tuned_count() < 3) std::this_thread::yield();
+  CHECK_FALSE(tuner.wait_idle(0.05));
+  CHECK(tuner.status("c").empty());
+  CHECK(tuner.status("d") == "queued");
 }
 
 TEST_CASE("the end of a tuner stops what is being tuned and forgets what is queued") {
