@@ -31,11 +31,6 @@ namespace attune::base {
 /// Throws: nlohmann::json::type_error when the value holds no bytes.
 [[nodiscard]] std::string bytes_of_json(const nlohmann::json& value);
 
-/// Bytes that may be no UTF-8, which a JSON text may not hold and a message in CBOR may.
-[[nodiscard]] nlohmann::json json_of_bytes(std::string_view bytes);
-/// Throws: nlohmann::json::type_error when the value holds no bytes.
-[[nodiscard]] std::string bytes_of_json(const nlohmann::json& value);
-
 /// A member of an object that others may have written: `otherwise` where it is missing or of another kind, or `object` is none.
 [[nodiscard]] double member_or(const nlohmann::json& object, const char* name, double otherwise);
 [[nodiscard]] std::int64_t member_or(const nlohmann::json& object, const char* name, std::int64_t otherwise);

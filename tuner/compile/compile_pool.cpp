@@ -134,7 +134,7 @@ double CompilePool::busy_seconds() const {
 
 std::vector<std::string> CompilePool::take_warnings() {
   std::vector<std::string> warnings;
-  if (auto refusal = results_.take_refusal(); !refusal.empty()) warnings.push_back(std::move(refusal));
+  if (auto warning = results_.take_warning(); !warning.empty()) warnings.push_back(std::move(warning));
   if (!told_headers_ && !headers_refusal_.empty()) {
     told_headers_ = true;
     warnings.push_back(headers_refusal_);

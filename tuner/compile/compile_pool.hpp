@@ -78,7 +78,7 @@ class CompilePool {
   [[nodiscard]] double busy_seconds() const;
   /// Since construction: that a worker finished, was killed over or died in; retries not counted.
   [[nodiscard]] std::uint64_t compilations() const noexcept { return compilations_; }
-  /// What is not used because others could have written it, with the remedy; each once.
+  /// What is not used because others could have written it, with the remedy, and why the cache stores nothing; each once.
   [[nodiscard]] std::vector<std::string> take_warnings();
 
  private:

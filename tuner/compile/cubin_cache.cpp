@@ -90,7 +90,7 @@ CubinCache::CubinCache(fs::path folder, std::uint64_t limit_bytes)
   read_only_ = !opened.is_writable();
   refuse("", opened.refusal());
   if (!read_only_ || refused_) return;
-  warning_ = fmt::format("compile cache {} is not written to: {}", folder_.string(),
+  warning_ = fmt::format("compile cache {} is not written to, so that later runs compile again: {}", folder_.string(),
                          opened.is_open() ? base::errno_text("access", errno) : opened.missing());
 }
 
@@ -133,7 +133,9 @@ void CubinCache::store(const std::string& key, const CompileResult& result) {
     folder.write(key + kExtension, bytes);
   } catch (const Error& error) {  // a full disk must not end a tuning run
     read_only_ = true;
-    if (warning_.empty()) warning_ = fmt::format("compile cache {} is not written to any more: {}", folder_.string(), error.what());
+    if (warning_.empty())
+      warning_ =
+          fmt::format("compile cache {} is not written to any more, so that later runs compile again: {}", folder_.string(), error.what());
     return;
   }
   untrimmed_bytes_ += bytes.size();

@@ -28,8 +28,8 @@ void StoredResults::store(const std::string& key, const CompileResult& result) {
   if (cache_ != nullptr) cache_->store(key, result);
 }
 
-std::string StoredResults::take_refusal() {
-  if (told_ || cache_ == nullptr || !cache_->refused()) return "";
+std::string StoredResults::take_warning() {
+  if (told_ || cache_ == nullptr || cache_->warning().empty()) return "";
   told_ = true;
   return cache_->warning();
 }

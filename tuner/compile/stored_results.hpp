@@ -20,8 +20,8 @@ class StoredResults {
   [[nodiscard]] std::optional<CompileResult> find_in_cache(const std::string& key);
   void store(const std::string& key, const CompileResult& result);
 
-  /// Why the cache stores nothing, once, where others could have written there; empty else.
-  [[nodiscard]] std::string take_refusal();
+  /// Why the cache stores nothing, or is not used, once; empty else.
+  [[nodiscard]] std::string take_warning();
 
  private:
   RecentResults recent_;

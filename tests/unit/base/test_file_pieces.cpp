@@ -5,8 +5,8 @@
 
 #include "attune/error.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tuner/base/file_pieces.hpp"
-#include "tuner/base/files.hpp"
 
 namespace test_file_pieces {
 
@@ -19,7 +19,7 @@ struct File {
   attune::test::TempFolder folder;
   std::filesystem::path path = folder / "file";
 
-  void write(std::size_t bytes) const { base::write_file_atomic(path, std::string(bytes, 'a')); }
+  void write(std::size_t bytes) const { test::write_bytes(path, std::string(bytes, 'a')); }
 };
 
 }  // namespace

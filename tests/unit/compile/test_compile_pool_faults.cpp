@@ -153,13 +153,18 @@ TEST_CASE("an answer from the cache is collectable at once") {
   CHECK(done.front().result.from_cache);
 }
 
-TEST_CASE("a cache that cannot be written is no failure") {
+TEST_CASE("a cache that cannot be written is told once, and is no failure") {
   const TempFolder folder;
   attune::test::write_bytes(folder.path() / "file", "");
   CompilePool::Options options = faulty();
   options.cache = folder.path() / "file/cache";
   CompilePool pool(options);
   CHECK(pool.compile_now(request("ok")).status == CompileStatus::Ok);
+  const auto warnings = pool.take_warnings();
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].find("is not written to, so that later runs compile again") != std::string::npos);
+  CHECK(warnings[0].find("ENOTDIR") != std::string::npos);
+  CHECK(pool.take_warnings().empty());
 }
 
 TEST_CASE("a pool that cannot start says why") {
