@@ -172,6 +172,17 @@ TEST_CASE_FIXTURE(Late, "a run-off that is interrupted decides by the epochs tha
   CHECK(base::parse_json(result.best->detail_json).at("rounds") == request.race.most);
 }
 
+TEST_CASE("a run-off goes on where several are left before its last epoch, or one before those that it takes to be sure of it") {
+  session::Race::Options race;
+  CHECK(session::would_go_on(2, 20 * 3, 3, race));
+  CHECK_FALSE(session::would_go_on(2, 21 * 3, 3, race));
+  CHECK(session::would_go_on(1, 4 * 3, 3, race));
+  CHECK_FALSE(session::would_go_on(1, 5 * 3, 3, race));
+  CHECK_FALSE(session::would_go_on(2, 1, 1, race));  // medians of a search
+  race.fewest = 2;
+  CHECK_FALSE(session::would_go_on(1, 2 * 3, 3, race));
+}
+
 TEST_CASE_FIXTURE(Late, "a run-off that is interrupted before its first epoch leaves the best to the search's medians, or to nobody") {
   observer.interrupted = [&] { return !gpu.run_offs.empty(); };
   gpu.stops_after = 0;

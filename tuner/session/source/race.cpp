@@ -34,9 +34,10 @@ std::vector<double> relative_times(const std::vector<double>& round_us) {
   return relative;
 }
 
-bool would_go_on(std::size_t left, std::size_t rounds, std::size_t rounds_per_epoch, int most) {
+bool would_go_on(std::size_t left, std::size_t rounds, std::size_t rounds_per_epoch, const Race::Options& options) {
   const std::size_t epochs = rounds / std::max(std::size_t{1}, rounds_per_epoch);
-  return left > 1 && rounds > 1 && epochs < static_cast<std::size_t>(std::max(most, 0));
+  const int most = left > 1 ? options.most : std::min({Race::kEarly, options.fewest, options.most});  // one that is alone, see running()
+  return left > 0 && rounds > 1 && epochs < static_cast<std::size_t>(std::max(most, 0));
 }
 
 double expected_epoch_s(double call_us, int rounds) {

@@ -13,10 +13,6 @@ namespace attune::session {
 /// and not in medians of the times themselves, which the few epochs of middling drift would decide.
 [[nodiscard]] std::vector<double> relative_times(const std::vector<double>& round_us);
 
-/// Whether a race of at most `most` epochs would go on where one ended after so many rounds: several were left. One round are medians of a
-/// search, no race.
-[[nodiscard]] bool would_go_on(std::size_t left, std::size_t rounds, std::size_t rounds_per_epoch, int most);
-
 /// What an epoch takes of a finalist whose call takes `call_us`, expected: loading, calibrating, and its rounds.
 [[nodiscard]] double expected_epoch_s(double call_us, int rounds);
 
@@ -76,5 +72,9 @@ class Race {
   std::vector<Rounds> rounds_us_;  ///< by finalist
   std::vector<bool> runs_;
 };
+
+/// Whether a race under these rules would go on where one ended after so many rounds, with so many finalists left. One round are medians
+/// of a search, no race.
+[[nodiscard]] bool would_go_on(std::size_t left, std::size_t rounds, std::size_t rounds_per_epoch, const Race::Options& options);
 
 }  // namespace attune::session

@@ -21,12 +21,12 @@ using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 /// Whether the run-off behind a best row would go on; false where it came from none. `detail`: of that row.
-bool run_off_would_go_on(const json& detail, int most) {
+bool run_off_would_go_on(const json& detail, const Race::Options& race) {
   const auto number = [&](const char* name) {
     return static_cast<std::size_t>(std::max(std::int64_t{0}, base::member_or(detail, name, std::int64_t{0})));
   };
   const auto left = base::member_or(detail, "round_configurations", std::vector<std::string>{}).size();
-  return would_go_on(left, number("rounds"), number("rounds_per_epoch"), most);
+  return would_go_on(left, number("rounds"), number("rounds_per_epoch"), race);
 }
 
 }  // namespace
@@ -116,7 +116,7 @@ bool WinnerChoice::decided_before(const std::vector<std::string>& asked) {
     const bool same = context_.counts_here(origin) && base::member_or(detail, "asked", std::vector<std::string>{}) == asked;
     const bool measured_stays = origin == "measured" && !context_.is_live();
     if (!same && !measured_stays) continue;
-    if (context_.is_live() && run_off_would_go_on(detail, context_.race().most)) continue;
+    if (context_.is_live() && run_off_would_go_on(detail, context_.race())) continue;
     tally_.result.nothing_left = tally_.result.measured == 0 && !tally_.out_of_time();
     tally_.result.best = previous;
     return true;

@@ -213,7 +213,7 @@ class Climb {
     result_.ran_off = true;
     const auto per_epoch = static_cast<std::size_t>(std::max(1, samples.rounds_per_epoch));
     result_.cut_short = end_ && tuner_.context().is_live() &&
-                        would_go_on(samples.configurations.size(), samples.rounds_us.size(), per_epoch, request_.tune.race.most);
+                        would_go_on(samples.configurations.size(), samples.rounds_us.size(), per_epoch, request_.tune.race);
   }
 
   /// This run's ceiling; an earlier one's when everything was known and the device was left alone.
