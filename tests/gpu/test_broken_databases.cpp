@@ -16,6 +16,7 @@
 #include "tests/support/command.hpp"
 #include "tests/support/figures.hpp"
 #include "tests/support/temp_folder.hpp"
+#include "tests/support/write_bytes.hpp"
 #include "tuner/gpu/handles.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
@@ -48,8 +49,6 @@ std::string bytes_of(const fs::path& path) {
   text << std::ifstream(path, std::ios::binary).rdbuf();
   return text.str();
 }
-
-void write_bytes(const fs::path& path, const std::string& bytes) { std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes; }
 
 /// A database with one tuned size of this device, and the program's environment.
 struct Example {

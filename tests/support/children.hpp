@@ -9,6 +9,7 @@
 #include <iterator>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -37,18 +38,27 @@ struct ProcessStatus {
     fields >> state >> status.parent;
     for (int field = 5; field < 22; ++field) fields >> skipped;
     fields >> status.began;
-    status.runs = state != "Z";
+    status.runs = state != "Z" && state != "X";
     status.words = contents("cmdline");
     return status;
   }
 };
 
+/// The numbers of all processes.
+inline std::vector<std::string> process_ids() {
+  std::vector<std::string> ids;
+  std::error_code ignored;  // processes end while they are looked at
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") == std::string::npos) ids.push_back(name);
+  }
+  return ids;
+}
+
 /// Process ids of this process's children that have this word on their command lines and did not end, the oldest first.
 inline std::vector<int> children(const std::string& word) {
   std::vector<std::pair<std::uint64_t, int>> found;  // when it began, and its number
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    const std::string name = entry.path().filename().string();
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+  for (const std::string& name : process_ids()) {
     ProcessStatus status = ProcessStatus::of(name);
     while (status.parent == ::getpid() && status.runs && status.words.empty()) {
       std::this_thread::sleep_for(std::chrono::milliseconds(1));

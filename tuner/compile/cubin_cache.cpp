@@ -122,12 +122,13 @@ std::optional<CompileResult> CubinCache::find(const std::string& key) const {
   return result;
 }
 
-void CubinCache::store(const std::string& key, const CompileResult& result) {
+bool CubinCache::store(const std::string& key, const CompileResult& result) {
   const bool deterministic = result.status == CompileStatus::Ok || result.status == CompileStatus::Failed;
-  if (!deterministic || read_only_) return;
+  if (!deterministic) return true;
+  if (read_only_) return false;
   const std::string bytes = encode(result);
   const auto folder = open_folder(key, base::IfMissing::Create);
-  if (!folder.refusal().empty()) return;
+  if (!folder.refusal().empty()) return false;
   try {
     if (!folder.is_open()) throw Error(folder.missing());
     folder.write(key + kExtension, bytes);
@@ -136,11 +137,12 @@ void CubinCache::store(const std::string& key, const CompileResult& result) {
     if (warning_.empty())
       warning_ =
           fmt::format("compile cache {} is not written to any more, so that later runs compile again: {}", folder_.string(), error.what());
-    return;
+    return false;
   }
   untrimmed_bytes_ += bytes.size();
   // Listing the folder after every store would cost more than it saves: a sixteenth over the limit is tolerated.
   if (untrimmed_bytes_ > limit_bytes_ / 16) trim();
+  return true;
 }
 
 std::uint64_t CubinCache::trim() {

@@ -20,8 +20,8 @@ class CubinCache {
   explicit CubinCache(std::filesystem::path folder, std::uint64_t limit_bytes = std::uint64_t{1} << 30);
   /// Marks what it finds as recently used.
   [[nodiscard]] std::optional<CompileResult> find(const std::string& key) const;
-  /// Trims now and then. Does nothing once the cache is read-only.
-  void store(const std::string& key, const CompileResult& result);
+  /// Trims now and then. False: what belongs here could not be stored, since the cache is read-only or not used.
+  bool store(const std::string& key, const CompileResult& result);
   /// Removes the least recently used files until the folder is under its limit. Returns the bytes freed.
   std::uint64_t trim();
   /// The first thing that is wrong; empty when nothing is.

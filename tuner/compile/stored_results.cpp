@@ -25,13 +25,12 @@ std::optional<CompileResult> StoredResults::find_in_cache(const std::string& key
 
 void StoredResults::store(const std::string& key, const CompileResult& result) {
   recent_.store(key, result);
-  if (cache_ != nullptr) cache_->store(key, result);
+  if (cache_ != nullptr && !cache_->store(key, result)) dropped_ = true;
 }
 
 std::string StoredResults::take_warning() {
-  if (told_ || cache_ == nullptr || cache_->warning().empty()) return "";
-  told_ = true;
-  return cache_->warning();
+  if (cache_ == nullptr || (!dropped_ && !cache_->refused()) || cache_->warning() == told_) return "";
+  return told_ = cache_->warning();
 }
 
 }  // namespace attune::compile

@@ -20,13 +20,14 @@ class StoredResults {
   [[nodiscard]] std::optional<CompileResult> find_in_cache(const std::string& key);
   void store(const std::string& key, const CompileResult& result);
 
-  /// Why the cache stores nothing, or is not used, once; empty else.
+  /// Why the cache did not store what was compiled, or is not used; each reason once. Empty: nothing of that is known, or it was told.
   [[nodiscard]] std::string take_warning();
 
  private:
   RecentResults recent_;
   std::unique_ptr<CubinCache> cache_;
-  bool told_ = false;
+  bool dropped_ = false;  ///< something that was compiled
+  std::string told_;
 };
 
 }  // namespace attune::compile

@@ -44,7 +44,7 @@ class MadeUpGpu : public session::Backend {
     run_offs.push_back({finalists.size(), options.most});
     if (finalists.size() > most_together) return std::nullopt;
     session::RunOffSamples samples;
-    samples.rounds_us.assign(static_cast<std::size_t>(options.most), {});  // nobody leaves
+    samples.rounds_us.assign(static_cast<std::size_t>(session::Race::most_epochs(finalists.size(), options)), {});  // nobody leaves
     for (const auto& finalist : finalists) {
       samples.configurations.push_back(spec::to_text(*kernel_, finalist));
       for (auto& round : samples.rounds_us) round.push_back(measure_(samples.configurations.back()).timing.median_us);

@@ -291,7 +291,9 @@ std::optional<RunOffSamples> LiveBackend::run_off(const std::vector<spec::Config
   for (const auto& finalist : finalists) names.push_back(spec::to_text(*kernel_, finalist));
   compiles_until_ = options.until;
   const auto compile = [&](std::size_t finalist) { return compile_by(finalists[finalist], options.until, options.goes_on); };
-  return LiveRunOff(*gpu_, compile, on_hand_over, {visit_calls_.value(), end_.first_visit.value()}).run(names, options, seed);
+  auto samples = LiveRunOff(*gpu_, compile, on_hand_over, {visit_calls_.value(), end_.first_visit.value()}).run(names, options, seed);
+  if (!options.goes_on()) compiles_until_ = Clock::now();  // what has run off is compiled, and nothing else is now
+  return samples;
 }
 
 std::shared_ptr<const compile::CompileResult> LiveBackend::compile_by(const spec::Configuration& configuration,

@@ -36,8 +36,7 @@ std::vector<double> relative_times(const std::vector<double>& round_us) {
 
 bool would_go_on(std::size_t left, std::size_t rounds, std::size_t rounds_per_epoch, const Race::Options& options) {
   const std::size_t epochs = rounds / std::max(std::size_t{1}, rounds_per_epoch);
-  const int most = left > 1 ? options.most : std::min({Race::kEarly, options.fewest, options.most});  // one that is alone, see running()
-  return left > 0 && rounds > 1 && epochs < static_cast<std::size_t>(std::max(most, 0));
+  return left > 0 && rounds > 1 && epochs < static_cast<std::size_t>(std::max(Race::most_epochs(left, options), 0));
 }
 
 double expected_epoch_s(double call_us, int rounds) {
@@ -60,10 +59,13 @@ std::vector<std::size_t> Race::running() const {
   for (std::size_t i = 0; i < runs_.size(); ++i) {
     if (runs_[i]) running.push_back(i);
   }
-  const bool alone = running.size() == 1 && epochs_ >= std::min(kEarly, options_.fewest);
-  const int most = running.size() > kFew ? options_.most + options_.most / 2 : options_.most;
-  if (alone || epochs_ >= most) running.clear();
+  if (epochs_ >= most_epochs(running.size(), options_)) running.clear();
   return running;
+}
+
+int Race::most_epochs(std::size_t left, const Options& options) {
+  if (left == 1) return std::min({kEarly, options.fewest, options.most});
+  return left > kFew ? options.most + options.most / 2 : options.most;
 }
 
 void Race::add_epoch(const std::vector<std::vector<double>>& rounds_us) {

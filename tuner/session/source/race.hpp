@@ -50,6 +50,8 @@ class Race {
 
   Race(std::size_t finalists, const Options& options);
 
+  /// How many epochs a race has while so many finalists are left.
+  [[nodiscard]] static int most_epochs(std::size_t left, const Options& options);
   /// Finalists that run in the next epoch, ascending; empty when the race is over.
   [[nodiscard]] std::vector<std::size_t> running() const;
   /// `rounds_us[round][k]` belongs to running()[k]. Throws: Error when the shape differs or a time is not above 0.

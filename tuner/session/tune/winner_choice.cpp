@@ -237,8 +237,8 @@ void WinnerChoice::store(const RunOffSamples& samples, const std::vector<std::st
   const std::string standard = known_.default_name();
   const Decided decided =
       context_.kernel.objective ? decide_by_objective(context_, samples, resources, standard) : decide(samples, resources, standard);
-  // What a stopped run has not compiled is not compiled now, nor does a backend that has not prepared the problem know its code.
-  const bool no_code = context_.is_live() && (!context_.is_prepared() || context_.observer.interrupted());
+  // What a stopped run has not run off is not compiled now, nor does a backend that has not prepared the problem know its code.
+  const bool no_code = context_.is_live() && (!context_.is_prepared() || (!ran_off && context_.observer.interrupted()));
   const auto code =
       no_code ? std::nullopt
               : context_.backend.code(spec::configuration_from_text(context_.kernel, decided.placed[decided.winner].configuration));
