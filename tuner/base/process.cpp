@@ -271,9 +271,9 @@ Heard WorkerProcess::hear(std::chrono::milliseconds timeout, const Waits& waits)
   }
 }
 
-Heard WorkerProcess::ask(const nlohmann::json& question, std::chrono::milliseconds timeout) {
+Heard WorkerProcess::ask(const nlohmann::json& question, std::chrono::milliseconds timeout, const Waits& waits) {
   if (!running() || !tell(question)) return {Heard::What::Death, {}, end_};
-  return hear(timeout);
+  return hear(timeout, waits);
 }
 
 std::string WorkerProcess::output() const {

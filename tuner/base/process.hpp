@@ -61,7 +61,7 @@ class WorkerProcess {
   using Waits = std::function<void()>;
   [[nodiscard]] Heard hear(std::chrono::milliseconds timeout, const Waits& waits);
   /// Both: the answer to a question.
-  [[nodiscard]] Heard ask(const nlohmann::json& question, std::chrono::milliseconds timeout);
+  [[nodiscard]] Heard ask(const nlohmann::json& question, std::chrono::milliseconds timeout, const Waits& waits = {});
 
   [[nodiscard]] bool running() const noexcept { return pid_ > 0; }
   [[nodiscard]] int pid() const noexcept { return pid_; }

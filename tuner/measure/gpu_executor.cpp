@@ -33,17 +33,18 @@ GpuExecutor::GpuExecutor(const Options& options) : options_(options) { start(); 
 void GpuExecutor::start() {
   worker_ = {};  // the one before lets go of the device's memory
   loaded_.clear();
-  auto started = start_gpu_worker(options_.worker, options_.device, options_.cpus);
+  auto started = start_gpu_worker(options_.worker, options_.device, options_.cpus, waits_);
   worker_ = std::move(started.process);
   device_ = std::move(started.device);
 }
 
-void GpuExecutor::restart(const Waits& waits) {
+void GpuExecutor::restart() {
   for (int attempt = 1;; ++attempt) {
+    if (waits_) waits_();  // before a worker is spawned for nothing
     ++replacements_;
     try {
       start();
-      if (prepare_message_) send_prepare(waits);
+      if (prepare_message_) send_prepare();
       return;
     } catch (const WorkerLost&) {
       if (attempt >= kStarts) throw;
@@ -56,29 +57,31 @@ void GpuExecutor::prepare(const spec::KernelTemplate& kernel, const spec::Proble
   if (busy()) throw UsageError("failed preparing a problem: a configuration is still being measured; collect its reply first");
   prepare_message_ = std::make_shared<const json>(
       messages::prepare(kernel, problem, options_.policy, options_.support_cubin, reference_cubin, setup_cubin));
+  waits_ = waits;
   verified_.clear();
   best_us_ = 0;
   batch_us_ = 0;
   try {
     if (!worker_.running()) {
-      restart(waits);
+      restart();
     } else {
       try {
-        send_prepare(waits);
+        send_prepare();
       } catch (const WorkerLost&) {
-        restart(waits);
+        restart();
       }
     }
   } catch (...) {
     prepare_message_.reset();  // a fresh worker must not stumble over it again
+    waits_ = {};
     throw;
   }
 }
 
-void GpuExecutor::send_prepare(const Waits& waits) {
+void GpuExecutor::send_prepare() {
   const auto begin = Clock::now();
   (void)worker_.tell(*prepare_message_);  // a worker that is gone is heard of below
-  const base::Heard answer = worker_.hear(kPrepareTimeout, waits);
+  const base::Heard answer = worker_.hear(kPrepareTimeout, waits_);
   if (answer.died()) {
     throw WorkerLost(fmt::format("failed preparing {}: the GPU worker {}", prepare_message_->at("problem").get<std::string>(), answer.end));
   }
@@ -125,18 +128,11 @@ void GpuExecutor::submit(VisitRequest request) {
   if (!prepare_message_) throw UsageError("failed submitting a configuration: no problem is prepared");
   queue_.push_back({std::move(request)});
   try {
-    if (!worker_.running()) {
-      restart();
-      send_queue();
-      return;
-    }
+    if (!worker_.running()) return recover();
     if (queue_.size() == 1) start_clock();
     send_waiting();
   } catch (const base::ChannelClosed&) {
     // It died between two configurations: found out, replaced and answered by `collect`.
-  } catch (...) {
-    queue_.pop_back();
-    throw;
   }
 }
 
@@ -179,6 +175,7 @@ std::optional<VisitReply> GpuExecutor::collect(milliseconds timeout) {
   if (queue_.empty()) throw UsageError("failed collecting a reply: nothing was submitted");
   const auto end = Clock::now() + timeout;
   while (true) {
+    if (!worker_.running()) recover();
     const auto wait = std::max(milliseconds(0), std::chrono::ceil<milliseconds>(std::min(end, deadline_) - Clock::now()));
     std::optional<VisitReply> reply;
     const base::Heard heard = worker_.hear(wait);
@@ -226,19 +223,25 @@ std::optional<VisitReply> GpuExecutor::after_failure(End end, const std::string&
   reply.outcome = end == End::Died ? Outcome::Crashed : Outcome::TimedOut;
   reply.detail = how + ", twice";
   if (retried) queue_.pop_front();
-  const auto lost_since = started_;
+  recovering_s_ += std::chrono::duration<double>(Clock::now() - started_).count();
+  if (!retried) return std::nullopt;
+  return reply;
+}
+
+void GpuExecutor::recover() {
+  const auto begin = Clock::now();
+  const auto account = [&] { recovering_s_ += std::chrono::duration<double>(Clock::now() - begin).count(); };
   try {
     restart();
-    recovering_s_ += std::chrono::duration<double>(Clock::now() - lost_since).count();
-    if (!queue_.empty()) send_queue();
+    account();
+    send_queue();
   } catch (const base::ChannelClosed&) {
     // The fresh worker died before it was asked: `collect` finds out.
   } catch (...) {
+    account();
     queue_.clear();
     throw;
   }
-  if (!retried) return std::nullopt;
-  return reply;
 }
 
 void GpuExecutor::abandon(milliseconds grace) {
@@ -291,14 +294,12 @@ void GpuExecutor::go_on() {
 RunOffReply GpuExecutor::run_off(const RunOffRequest& request, const Waits& waits) {
   if (busy()) throw UsageError("failed running off configurations: a configuration is still being measured");
   if (!prepare_message_) throw UsageError("failed running off configurations: no problem is prepared");
-  if (!worker_.running()) restart(waits);
+  ensure_running();
   RunOffReply reply = try_run_off(request, waits);
   const bool worker_lost = reply.outcome == Outcome::Crashed || reply.outcome == Outcome::TimedOut;
   if (!worker_lost) return reply;
-  restart(waits);
-  reply = try_run_off(request, waits);
-  if (reply.outcome == Outcome::Crashed || reply.outcome == Outcome::TimedOut) restart(waits);
-  return reply;
+  restart();
+  return try_run_off(request, waits);
 }
 
 RunOffReply GpuExecutor::try_run_off(const RunOffRequest& request, const Waits& waits) {
@@ -331,7 +332,7 @@ RunOffReply GpuExecutor::try_run_off(const RunOffRequest& request, const Waits& 
 
 double GpuExecutor::read_ceiling_bytes_per_s() {
   if (busy()) throw UsageError("failed measuring the read ceiling: a configuration is still being measured");
-  if (!worker_.running()) restart();
+  ensure_running();
   const base::Heard answer =
       worker_.ask({{"type", "read_ceiling"}, {"support", base::json_of_bytes(options_.support_cubin)}}, kCeilingTimeout);
   if (answer.died()) throw EnvironmentError("failed measuring the read ceiling: the GPU worker " + answer.end);

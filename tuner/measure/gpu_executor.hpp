@@ -34,8 +34,8 @@ class GpuExecutor {
     std::string support_cubin;  ///< see `set_support`
   };
 
-  /// Called some ten times a second while a worker's answer is waited for. What it throws ends the worker and is passed on; the next
-  /// request starts another.
+  /// Called some ten times a second while a worker starts, prepares or runs off. What it throws ends the worker and is passed on, and
+  /// nothing is queued any more; the next request starts another.
   using Waits = base::WorkerProcess::Waits;
 
   /// Spawns a worker and reads the device. Throws: EnvironmentError (no driver, no such device).
@@ -48,7 +48,8 @@ class GpuExecutor {
   /// Allocates and fills buffers and computes the references. Throws: EnvironmentError when the problem does not fit
   /// the device's memory (says how much it needs), SpecError when the template's reference fails.
   /// `reference_cubin`: the code that answers are computed with, compiled for the device; empty where there are none. `setup_cubin`: that
-  /// of the setup that all configurations share (verify::setup_program).
+  /// of the setup that all configurations share (verify::setup_program). `waits`: while this waits, and whichever request has to start a
+  /// fresh worker and prepare the problem there.
   void prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& reference_cubin,
                const std::string& setup_cubin = {}, const Waits& waits = {});
 
@@ -57,9 +58,10 @@ class GpuExecutor {
   /// is small enough for the channel to take it at once.
   [[nodiscard]] bool has_room(const VisitRequest& request) const;
   void submit(VisitRequest request);
-  /// The reply to the oldest request once it is there; nothing within `timeout`.
+  /// The reply to the oldest request once it is there; nothing within `timeout`. A worker that was lost is replaced first.
   [[nodiscard]] std::optional<VisitReply> collect(std::chrono::milliseconds timeout);
   [[nodiscard]] bool busy() const noexcept { return !queue_.empty(); }
+  [[nodiscard]] bool running() const noexcept { return worker_.running(); }
   /// Replaces a worker that was ended. Throws: as `prepare`.
   void ensure_running() {
     if (!worker_.running()) restart();
@@ -71,6 +73,7 @@ class GpuExecutor {
   [[nodiscard]] int descriptor() noexcept { return worker_.running() ? worker_.channel().fd() : -1; }
   /// Forgets what was submitted: waits up to `grace` for its end, then kills the worker (the next request starts another).
   void abandon(std::chrono::milliseconds grace);
+  /// `waits`: for the answer.
   [[nodiscard]] RunOffReply run_off(const RunOffRequest& request, const Waits& waits = {});
   /// What a pure read of 4 GiB reaches on this device, best of a few grid shapes; cold. Units: bytes per second.
   /// Requires: set_support. 0 when the device has too little free memory.
@@ -91,9 +94,11 @@ class GpuExecutor {
   };
 
   void start();
-  void restart(const Waits& waits = {});
+  void restart();
   /// Sends the current problem to a worker that has just started.
-  void send_prepare(const Waits& waits);
+  void send_prepare();
+  /// Replaces the worker that was lost, and hands over what is queued.
+  void recover();
   /// `message` says why the worker is lost. Throws: SpecError (the template), where the code of the reference was the cause.
   void throw_of_reference(const nlohmann::json& message);
   /// Whether it can be sent while the worker is at another visit.
@@ -106,7 +111,7 @@ class GpuExecutor {
   void start_clock();
   /// A message of the worker about the oldest visit; nothing when that is not its end.
   [[nodiscard]] std::optional<VisitReply> handle(const nlohmann::json& message);
-  /// The worker died or was hung: tries the oldest visit once more, or gives the reply that says how it ended.
+  /// The worker died or was hung: the oldest visit is to be tried once more, or this is the reply that says how it ended.
   [[nodiscard]] std::optional<VisitReply> after_failure(End end, const std::string& how);
   [[nodiscard]] VisitReply accept(const nlohmann::json& message);
   [[nodiscard]] RunOffReply try_run_off(const RunOffRequest& request, const Waits& waits);
@@ -117,6 +122,7 @@ class GpuExecutor {
   spec::DeviceInfo device_;
   base::WorkerProcess worker_;
   std::shared_ptr<const nlohmann::json> prepare_message_;  ///< of the last prepare, sent again to a fresh worker
+  Waits waits_;                                            ///< likewise
   std::unordered_set<std::string> loaded_;                 ///< cubin keys this worker holds
   std::unordered_set<std::string> verified_;               ///< configurations of this problem that passed verification
   std::deque<Visit> queue_;                                ///< handed over, the oldest first

@@ -52,6 +52,13 @@ struct Costly : FakeGpu {
                     "int(" + std::to_string(fastest_ms) + "000000 * (1 + 0.3 * (block_size == 64) + 0.01 * abs(waves - 100)))");
     write_template();
   }
+  /// The reference takes as long, for each set of data and size.
+  void make_slow_reference(const std::string& ns) {
+    text = replaced(text, R"("fault_code": )", R"("reference_ns": ")" + ns + R"(", "no_fault": "0", "fault_code": )");
+    text = replaced(
+        text, R"x("synthetic_plain", "grid": "max(1, ceil_div(n, 256))", "block": 256, "args": ["in", "out", "n"])x",
+        R"x("synthetic", "grid": "max(1, ceil_div(n, 64))", "block": 64, "args": ["in", "out", "n", "reference_ns", "no_fault"])x");
+  }
   /// Those of which the preprocessor's `condition` holds take NVRTC longer than any test lasts.
   void make_slow_compiles(const std::string& condition) {
     code = replaced(code, "  if (time_ns < 0", "#if " + condition + R"(
@@ -242,10 +249,7 @@ TEST_CASE_FIXTURE(Costly, "a run that compiles its reference says so, and an int
 }
 
 TEST_CASE_FIXTURE(Costly, "a reference that computes for longer than the budget is ended with it, or by an interruption") {
-  text = replaced(text, R"("fault_code": )", R"("half_a_minute_ns": "30000000000", "no_fault": "0", "fault_code": )");
-  text = replaced(
-      text, R"x("synthetic_plain", "grid": "max(1, ceil_div(n, 256))", "block": 256, "args": ["in", "out", "n"])x",
-      R"x("synthetic", "grid": "max(1, ceil_div(n, 64))", "block": 64, "args": ["in", "out", "n", "half_a_minute_ns", "no_fault"])x");
+  make_slow_reference("30000000000");
   make_slow_kernels();
   SUBCASE("the budget") {
     const auto result = keep_promise(10, words({"--budget", "10s"}), 0);  // enough to compile, also on a loaded machine
@@ -260,6 +264,29 @@ TEST_CASE_FIXTURE(Costly, "a reference that computes for longer than the budget 
   }
   CHECK(records().empty());
   CHECK(best().empty());
+}
+
+TEST_CASE_FIXTURE(Costly,
+                  "what prepares anew after a worker's death ends with the budget, or by an interruption, and what was measured stays") {
+  make_slow_reference("700000000");  // several of them: 5 s and more
+  text = replaced(text, "1 * (end == 'crash')", "1 * (block_size == 256)");
+  make_slow_kernels(1);
+  SUBCASE("the budget") {
+    const auto result = keep_promise(9, words({"--budget", "9s"}));
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 0);
+    CHECK(result.err.find("fit into the time of the budget") != std::string::npos);
+    CHECK(result.err.find("nothing more of") == std::string::npos);
+  }
+  SUBCASE("an interruption") {
+    const int pid = start(words({"--budget", "300s", "--json"}));
+    CHECK(test::wait_until([&] { return !records().empty(); }, std::chrono::seconds(60)));
+    std::this_thread::sleep_for(std::chrono::seconds(1));  // some worker has died by then, and the next prepares for seconds
+    CHECK(interrupt(pid) < kMore_s);
+  }
+  CHECK_FALSE(records().empty());
+  REQUIRE(best().size() == 1);
+  CHECK(detail_of_best().at("asked").empty());
 }
 
 TEST_CASE_FIXTURE(Costly, "an interruption while finalists are verified leaves the best to the search's medians") {

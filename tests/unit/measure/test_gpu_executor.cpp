@@ -64,8 +64,8 @@ TEST_CASE("a configuration that kills its worker is tried twice, answered as cra
   const auto reply = visit(executor, request("dies"));
   CHECK(reply.outcome == Outcome::Crashed);
   CHECK(reply.detail == "the GPU worker exited with code 9, twice");
-  CHECK(executor.replacements() == 2);
   CHECK(visit(executor, request("next")).outcome == Outcome::Ok);
+  CHECK(executor.replacements() == 2);
 }
 
 TEST_CASE("a worker that dies once costs no configuration") {
@@ -106,8 +106,8 @@ TEST_CASE("a worker that hangs is killed at its deadline, and the next configura
   const auto reply = visit(executor, request("hangs"));
   CHECK(reply.outcome == Outcome::TimedOut);
   CHECK(reply.detail.find("no answer within 2") != std::string::npos);
-  CHECK(executor.replacements() == 2);
   CHECK(visit(executor, request("next")).outcome == Outcome::Ok);
+  CHECK(executor.replacements() == 2);
 }
 
 TEST_CASE("a wrong result is an outcome and costs no worker") {
@@ -159,6 +159,33 @@ TEST_CASE("whoever is tired of waiting for a problem or a run-off ends the worke
   run_off.configurations.pop_back();
   CHECK(executor.run_off(run_off, [] { FAIL("it answers at once"); }).outcome == Outcome::Ok);
   CHECK(executor.replacements() == 2);
+}
+
+TEST_CASE("whoever is tired of waiting for a fresh worker is not kept by it, and keeps what was answered") {
+  struct Tired {};
+  GpuExecutor executor(options());
+  bool tired = false;
+  executor.prepare(any_template(), problem(1), "", {}, [&] {
+    if (tired) throw Tired{};
+  });
+  tired = true;
+  executor.submit(request("dies"));
+  CHECK_THROWS_AS(static_cast<void>(next_reply(executor)), Tired);
+  CHECK_FALSE(executor.busy());
+  CHECK_FALSE(executor.running());
+  CHECK_THROWS_AS(executor.ensure_running(), Tired);
+  CHECK_THROWS_AS(executor.submit(request("next")), Tired);
+  CHECK_FALSE(executor.busy());
+  CHECK(executor.replacements() == 0);
+  tired = false;
+  executor.submit(request("dies"));
+  executor.submit(request("behind"));
+  CHECK(next_reply(executor).outcome == Outcome::Crashed);
+  tired = true;
+  CHECK_THROWS_AS(static_cast<void>(next_reply(executor)), Tired);
+  CHECK_FALSE(executor.busy());
+  tired = false;
+  CHECK(visit(executor, request("next")).outcome == Outcome::Ok);
 }
 
 TEST_CASE("calls out of order are usage errors") {

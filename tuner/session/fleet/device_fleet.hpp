@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -90,6 +91,7 @@ class DeviceFleet {
   const TuneRequest& request_;
   Options options_;
   std::vector<Slot> slots_;
+  std::set<std::string> told_;  ///< notices
   std::optional<Fleet> fleet_;
   Events events_;
   const db::Database* database_ = nullptr;

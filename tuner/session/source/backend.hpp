@@ -111,7 +111,8 @@ class Backend {
   [[nodiscard]] virtual std::string measured_at() const { return {}; }
   /// Units: bytes per second; 0 when unknown.
   [[nodiscard]] virtual double read_ceiling_bytes_per_s() = 0;
-  /// Makes `problem` current. Requires: nothing in flight. Throws: PreparingStopped; no problem is current then.
+  /// Makes `problem` current. Requires: nothing in flight. Throws: PreparingStopped; no problem is current then. A worker that is lost
+  /// later prepares it anew: without the time for that `collect` ends as by `end_by`, and `run_off` throws PreparingStopped.
   virtual void prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem) = 0;
   /// Whether another `submit` keeps the pipeline fed; more than that only takes memory.
   [[nodiscard]] virtual bool wants_more() const = 0;
@@ -147,8 +148,8 @@ class Backend {
   /// Called with the configurations that a GPU worker is about to hold, the one being measured first, right before another
   /// is handed over.
   std::function<void(const std::vector<std::string>&)> on_hand_over = [](const std::vector<std::string>&) {};
-  /// Asked some ten times a second while `prepare` waits for what nothing can be measured without (`doing`: "compiling the reference of
-  /// ..."): whether to go on. If not, that is ended, and `prepare` throws PreparingStopped.
+  /// Asked some ten times a second while what nothing can be measured without is waited for (`doing`: "compiling the reference of ..."), by
+  /// `prepare` and wherever that has to be made anew: whether to go on.
   std::function<bool(const std::string& doing)> on_wait = [](const std::string&) { return true; };
 };
 

@@ -194,14 +194,24 @@ bool LiveBackend::start_visit(const EntryPtr& entry) {
   in_hand.push_back(request.configuration);
   on_hand_over(in_hand);
   visiting_.push_back(entry);
-  gpu_->submit(std::move(request));
-  return true;
+  return gpu_is_there([&] { gpu_->submit(std::move(request)); });
+}
+
+template <class Ask>
+bool LiveBackend::gpu_is_there(const Ask& ask) {
+  try {
+    ask();
+    return true;
+  } catch (const PreparingStopped&) {
+    end_here();
+    return false;
+  }
 }
 
 void LiveBackend::take_visits() {
   while (!visiting_.empty()) {
-    auto reply = gpu_->collect(milliseconds(0));
-    if (!reply) return;
+    std::optional<measure::VisitReply> reply;
+    if (!gpu_is_there([&] { reply = gpu_->collect(milliseconds(0)); }) || !reply) return;
     take_visit(*std::move(reply));
   }
 }

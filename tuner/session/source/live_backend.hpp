@@ -94,6 +94,9 @@ class LiveBackend : public Backend {
   void end_here();
   [[nodiscard]] bool sentinel_is_due() const;
   [[nodiscard]] bool start_visit(const EntryPtr& entry);
+  /// What may have to wait until a lost worker is replaced. False when there was no time for that, or an interruption: it ends here.
+  template <class Ask>
+  [[nodiscard]] bool gpu_is_there(const Ask& ask);
   void settle(const EntryPtr& entry);
 
   compile::CompilePool compilers_;

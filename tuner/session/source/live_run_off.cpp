@@ -39,6 +39,8 @@ bool LiveRunOff::race(const std::vector<measure::VisitRequest>& visits, const Ra
     }
   } catch (const Stopped&) {
     samples_.stopped = true;
+  } catch (const PreparingStopped&) {  // of a fresh worker
+    samples_.stopped = !options.goes_on();
   }
   samples_.lacked_time = race.epochs() == 0;
   if (!samples_.lacked_time) keep(race, visits);

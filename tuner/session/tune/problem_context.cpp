@@ -27,15 +27,13 @@ ProblemContext::ProblemContext(const spec::KernelTemplate& the_kernel, const Tun
   default_text = spec::to_text(kernel, spec::default_configuration(kernel, problem, backend.device()));
 }
 
+ProblemContext::~ProblemContext() {
+  backend.on_wait = [](const std::string&) { return true; };
+}
+
 Backend& ProblemContext::prepared_backend() {
   if (prepared_) return backend;
   if (ended_while_) throw PreparingStopped(*ended_while_);
-  struct Waiting {
-    Backend& backend;
-    ~Waiting() {
-      backend.on_wait = [](const std::string&) { return true; };
-    }
-  } const waiting{backend};
   backend.on_wait = [this](const std::string& doing) { return waits_on(doing); };
   try {
     backend.prepare(kernel, problem);
@@ -43,7 +41,7 @@ Backend& ProblemContext::prepared_backend() {
     if (observer.interrupted()) throw;
     ended_while_ = stopped.doing();
     observer.notice(
-        fmt::format("nothing of {} could be measured: the time of the budget ended while {}. What was done of it is lost: give a longer "
+        fmt::format("nothing more of {} is measured: the time of the budget ended while {}. What was done of it is lost: give a longer "
                     "--budget; code that is compiled once stays in the cache for later runs",
                     name(), stopped.doing()));
     throw;

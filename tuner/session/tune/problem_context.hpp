@@ -20,6 +20,7 @@ class ProblemContext {
   /// space::BuildStopped.
   ProblemContext(const spec::KernelTemplate& kernel, const TuneRequest& request, std::size_t number, Backend& backend,
                  db::Database& database, const Observer& observer);
+  ~ProblemContext();
   ProblemContext(const ProblemContext&) = delete;
   ProblemContext& operator=(const ProblemContext&) = delete;
 
@@ -42,8 +43,8 @@ class ProblemContext {
   [[nodiscard]] Backend& prepared_backend();
   /// Whether that has succeeded.
   [[nodiscard]] bool is_prepared() const noexcept { return prepared_; }
-  /// What has to be compiled and computed before anything is measured is waited for until then; nothing: for as long as it takes. An
-  /// interruption ends it in any case.
+  /// What has to be compiled and computed before anything is measured, also anew where a worker is lost, is waited for until then;
+  /// nothing: for as long as it takes. An interruption ends it in any case.
   void prepare_by(std::optional<std::chrono::steady_clock::time_point> end) { prepare_by_ = end; }
   /// Whether that was too early, so that nothing can be measured in this run.
   [[nodiscard]] bool out_of_time_to_prepare() const noexcept { return ended_while_.has_value(); }

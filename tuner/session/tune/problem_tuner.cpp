@@ -43,7 +43,7 @@ bool ProblemTuner::run(std::optional<Clock::time_point> deadline) {
   keep_restricted_best();
   account();
   if (complete) complete = choose_best();
-  if (!complete && context_.request.best_when_stopped) choice_->choose_by_medians();
+  if (!complete) choose_when_stopped();
   finish(complete, where.empty() ? json::object() : json{{"where", texts_of(where)}, {"searched_size", search_->part().size}});
   return complete;
 }
@@ -94,6 +94,10 @@ void ProblemTuner::account() {
 }
 
 bool ProblemTuner::choose_best() { return choice_->choose(ever_restricted_); }
+
+void ProblemTuner::choose_when_stopped() {
+  if (context_.request.best_when_stopped) choice_->choose_by_medians();
+}
 
 std::string ProblemTuner::name_of_launches(const std::string& configuration) {
   const auto ordinal = context_.find(configuration);

@@ -34,6 +34,8 @@ class ProblemTuner {
   void limit_run_offs(double seconds) { choice_->limit_run_off(seconds); }
   /// See WinnerChoice::choose. Requires: begin() has returned true.
   [[nodiscard]] bool choose_best();
+  /// Of a run that was stopped: WinnerChoice::choose_by_medians, where the request wants a best then.
+  void choose_when_stopped();
   /// See ProblemContext::prepare_by.
   void prepare_by(std::optional<Clock::time_point> end) { context_.prepare_by(end); }
   /// See WinnerChoice::compare. Requires: begin() has returned true.

@@ -52,16 +52,17 @@ bool WinnerChoice::choose(bool of_a_part) {
     if (!narrowed && decided_before(asked)) return true;
     auto samples = run_off(finalists, end);
     if (samples && !samples->failed.empty()) continue;  // the next best take their places
-    const bool no_time = lacked_time_ || (end && Clock::now() >= *end);
-    if (stopped_ && (!samples || !context_.request.best_when_stopped)) return false;
-    if (!samples && no_time && keeps_decision(asked)) return true;
-    if (!samples && !narrowed && !no_time && finalists.size() > plain.most + 1) {  // the scratch of so many may be more than the device has
+    const bool stopped = samples && samples->stopped;
+    const bool ran_off = samples && !samples->lacked_time;
+    const bool no_time = (samples && samples->lacked_time) || (end && Clock::now() >= *end);
+    if (stopped && (!ran_off || !context_.request.best_when_stopped)) return false;
+    if (!ran_off && no_time && keeps_decision(asked)) return true;
+    if (!ran_off && !narrowed && !no_time && finalists.size() > plain.most + 1) {  // the scratch of so many may be more than the device has
       narrowed = true;
       rule = plain;
       continue;
     }
-    const bool ran_off = samples.has_value();
-    if (stopped_) {
+    if (stopped) {
       context_.observer.notice(
           fmt::format("stopped in the run-off of {}: the best is by what it had told until then; a later run goes on", context_.name()));
     }
@@ -72,7 +73,7 @@ bool WinnerChoice::choose(bool of_a_part) {
       if (no_time) asked.clear();  // a later run decides it
     }
     store(*samples, asked, ran_off, of_a_part);
-    return !stopped_;
+    return !stopped;
   }
 }
 
@@ -195,9 +196,6 @@ std::optional<RunOffSamples> WinnerChoice::run_off(const std::vector<std::string
     for (const auto& finalist : finalists) race.known_us.push_back(known_.stored(finalist).timing.median_us);
   }
   auto samples = run_off_on_device(configurations, race);
-  lacked_time_ = samples && samples->lacked_time;
-  stopped_ = samples && samples->stopped;
-  if (lacked_time_) samples.reset();
   if (!samples) return samples;
   for (const auto& failed : samples->failed) {
     const auto ordinal = context_.find(failed.configuration);
@@ -225,6 +223,7 @@ std::optional<RunOffSamples> WinnerChoice::compare(const std::vector<std::string
   End end;
   auto samples = run_off(configurations, end);
   if (samples && !samples->failed.empty()) return samples;
+  if (samples && samples->lacked_time) return std::nullopt;
   // A recording may have run off some of them only, among others, and a device may have lacked the time: what is left then compares
   // nothing.
   if (samples && samples->configurations.size() + samples->left.size() < configurations.size()) return std::nullopt;

@@ -72,7 +72,11 @@ class Climb {
       observer_.rung(problem_, result_.rungs.back());
     }
     tuner_.account();
-    if (!tuner_.choose_best() || !compare()) return interrupt();
+    if (!tuner_.choose_best()) {
+      tuner_.choose_when_stopped();  // all rungs were searched: of fewer, the best may be slower than the default
+      return interrupt();
+    }
+    if (!compare()) return interrupt();
     result_.read_ceiling_bytes_per_s = read_ceiling();
     result_.complete = true;
     keep_tuned();
@@ -161,8 +165,8 @@ class Climb {
       const auto winners = winners_of(result_.rungs);
       if (winners.empty() || take_stored_times()) return true;
       const auto samples = tuner_.compare(winners);
-      if (tuner_.context().observer.interrupted()) return false;
-      if (!samples) return true;  // not compared: each rung keeps the time of its own search, and the table says so
+      // Not compared: each rung keeps the time of its own search, and the table says so.
+      if (!samples || samples->stopped) return !tuner_.context().observer.interrupted();
       if (samples->failed.empty()) {
         take_times(*samples);
         return true;
