@@ -127,12 +127,15 @@ void GpuExecutor::submit(VisitRequest request) {
   if (!has_room(request)) throw UsageError("failed submitting a configuration: the GPU worker's queue is full");
   if (!prepare_message_) throw UsageError("failed submitting a configuration: no problem is prepared");
   queue_.push_back({std::move(request)});
+  if (!worker_.running()) return ensure_running();
   try {
-    if (!worker_.running()) return recover();
     if (queue_.size() == 1) start_clock();
     send_waiting();
   } catch (const base::ChannelClosed&) {
     // It died between two configurations: found out, replaced and answered by `collect`.
+  } catch (...) {
+    queue_.pop_back();
+    throw;
   }
 }
 
@@ -175,7 +178,7 @@ std::optional<VisitReply> GpuExecutor::collect(milliseconds timeout) {
   if (queue_.empty()) throw UsageError("failed collecting a reply: nothing was submitted");
   const auto end = Clock::now() + timeout;
   while (true) {
-    if (!worker_.running()) recover();
+    ensure_running();
     const auto wait = std::max(milliseconds(0), std::chrono::ceil<milliseconds>(std::min(end, deadline_) - Clock::now()));
     std::optional<VisitReply> reply;
     const base::Heard heard = worker_.hear(wait);
@@ -228,19 +231,23 @@ std::optional<VisitReply> GpuExecutor::after_failure(End end, const std::string&
   return reply;
 }
 
-void GpuExecutor::recover() {
+void GpuExecutor::ensure_running() {
+  if (worker_.running()) return;
   const auto begin = Clock::now();
   const auto account = [&] { recovering_s_ += std::chrono::duration<double>(Clock::now() - begin).count(); };
   try {
     restart();
-    account();
-    send_queue();
-  } catch (const base::ChannelClosed&) {
-    // The fresh worker died before it was asked: `collect` finds out.
   } catch (...) {
     account();
     queue_.clear();
     throw;
+  }
+  account();
+  if (queue_.empty()) return;
+  try {
+    send_queue();
+  } catch (const base::ChannelClosed&) {
+    // The fresh worker died before it was asked: `collect` finds out.
   }
 }
 
@@ -332,7 +339,11 @@ RunOffReply GpuExecutor::try_run_off(const RunOffRequest& request, const Waits& 
 
 double GpuExecutor::read_ceiling_bytes_per_s() {
   if (busy()) throw UsageError("failed measuring the read ceiling: a configuration is still being measured");
-  ensure_running();
+  if (!worker_.running()) {
+    prepare_message_.reset();
+    waits_ = {};
+    restart();
+  }
   const base::Heard answer =
       worker_.ask({{"type", "read_ceiling"}, {"support", base::json_of_bytes(options_.support_cubin)}}, kCeilingTimeout);
   if (answer.died()) throw EnvironmentError("failed measuring the read ceiling: the GPU worker " + answer.end);

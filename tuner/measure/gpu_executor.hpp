@@ -62,10 +62,8 @@ class GpuExecutor {
   [[nodiscard]] std::optional<VisitReply> collect(std::chrono::milliseconds timeout);
   [[nodiscard]] bool busy() const noexcept { return !queue_.empty(); }
   [[nodiscard]] bool running() const noexcept { return worker_.running(); }
-  /// Replaces a worker that was ended. Throws: as `prepare`.
-  void ensure_running() {
-    if (!worker_.running()) restart();
-  }
+  /// Replaces a worker that was lost or ended, and hands over what is queued; every request does that by itself. Throws: as `prepare`.
+  void ensure_running();
   /// Whether this configuration of the prepared problem was verified, by whichever worker.
   [[nodiscard]] bool has_verified(const std::string& configuration) const { return verified_.contains(configuration); }
   /// Configurations handed over and not answered, the one being measured first.
@@ -76,7 +74,8 @@ class GpuExecutor {
   /// `waits`: for the answer.
   [[nodiscard]] RunOffReply run_off(const RunOffRequest& request, const Waits& waits = {});
   /// What a pure read of 4 GiB reaches on this device, best of a few grid shapes; cold. Units: bytes per second.
-  /// Requires: set_support. 0 when the device has too little free memory.
+  /// Requires: set_support. 0 when the device has too little free memory. A worker that was lost is replaced without the problem, which has
+  /// to be prepared anew then.
   [[nodiscard]] double read_ceiling_bytes_per_s();
   /// Time spent on visits that ended in a worker's death or deadline, and on starting fresh workers, since the start.
   [[nodiscard]] double recovering_s() const noexcept { return recovering_s_; }
@@ -97,8 +96,6 @@ class GpuExecutor {
   void restart();
   /// Sends the current problem to a worker that has just started.
   void send_prepare();
-  /// Replaces the worker that was lost, and hands over what is queued.
-  void recover();
   /// `message` says why the worker is lost. Throws: SpecError (the template), where the code of the reference was the cause.
   void throw_of_reference(const nlohmann::json& message);
   /// Whether it can be sent while the worker is at another visit.

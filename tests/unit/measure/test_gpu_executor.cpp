@@ -188,6 +188,21 @@ TEST_CASE("whoever is tired of waiting for a fresh worker is not kept by it, and
   CHECK(visit(executor, request("next")).outcome == Outcome::Ok);
 }
 
+TEST_CASE("the read ceiling needs no problem: a worker that was lost is replaced without it, whoever is tired of preparing") {
+  struct Tired {};
+  GpuExecutor executor(options());
+  bool tired = false;
+  executor.prepare(any_template(), problem(1), "", {}, [&] {
+    if (tired) throw Tired{};
+  });
+  CHECK(visit(executor, request("dies")).outcome == Outcome::Crashed);
+  tired = true;
+  CHECK(executor.read_ceiling_bytes_per_s() == 4.5e12);
+  CHECK_THROWS_AS(executor.submit(request("of a problem that is not there")), UsageError);
+  executor.prepare(any_template(), problem(1), "");
+  CHECK(visit(executor, request("next")).outcome == Outcome::Ok);
+}
+
 TEST_CASE("calls out of order are usage errors") {
   GpuExecutor executor(options());
   CHECK_THROWS_AS(executor.submit(request("early")), UsageError);

@@ -63,6 +63,7 @@ class FakeDevice : public session::ReplayBackend {
     return ReplayBackend::collect(timeout);
   }
   [[nodiscard]] double read_ceiling_bytes_per_s() override { return 1e12; }
+  [[nodiscard]] std::vector<std::string> take_warnings() override { return {"this machine is made up"}; }
 
  private:
   [[noreturn]] static void spawn_and_wait() {

@@ -57,6 +57,7 @@ struct Fixture {
       ++recorded;
       if (measurement.outcome != measure::Outcome::Ok) failed_details.insert(measurement.detail);
     };
+    observer.notice = [this, device](const std::string& text) { device_notices.emplace(device, text); };
     observer.finished = [this](const session::ProblemResult& result) { finished.insert(result.problem.sizes.at("n")); };
     return observer;
   }
@@ -71,6 +72,7 @@ struct Fixture {
   std::set<std::int64_t> progressed;
   std::set<std::string> failed_details;
   std::vector<std::string> notices;
+  std::multimap<std::size_t, std::string> device_notices;
   std::uint64_t recorded = 0;
   int lost = 0, given_up_told = 0;
 };
@@ -113,6 +115,15 @@ TEST_CASE_FIXTURE(Fixture, "two equal devices tune every problem once, under one
     CHECK(row.state == "finished");
     CHECK(base::parse_json(row.summary_json).at("run") == "one-command");
   }
+}
+
+TEST_CASE_FIXTURE(Fixture, "what is so of a machine is told once of devices that are equal, and of each that differs") {
+  (void)tune({1000, 2000, 3000, 4000}, {0, 1, test::kOtherKind});
+  CHECK(started.count(2) == 4);
+  REQUIRE(device_notices.size() == 2);
+  CHECK(device_notices.begin()->first < 2);
+  CHECK(device_notices.rbegin()->first == 2);
+  for (const auto& [device, text] : device_notices) CHECK(text == "this machine is made up");
 }
 
 TEST_CASE_FIXTURE(Fixture, "every device takes part") {

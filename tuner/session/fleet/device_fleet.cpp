@@ -192,8 +192,8 @@ void DeviceFleet::handle(std::size_t device, const json& message) {
     measurement.detail = base::bytes_of_json(message.at("detail"));
     slot.observer.recorded(measurement);
   } else if (event == "notice") {
-    std::string text = message.at("text");
-    if (told_.insert(text).second) slot.observer.notice(text);  // what is so of the machine, each device process finds
+    const std::string text = message.at("text");
+    if (told_.emplace(fleet_->group_of(device), text).second) slot.observer.notice(text);  // equal devices find the same of their machine
   } else if (event == "finished" || event == "interrupted") {
     slot.state = State::Idle;
     keep(device, messages::result_from(message), event == "finished");

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "db/database.hpp"
@@ -91,7 +92,7 @@ class DeviceFleet {
   const TuneRequest& request_;
   Options options_;
   std::vector<Slot> slots_;
-  std::set<std::string> told_;  ///< notices
+  std::set<std::pair<std::size_t, std::string>> told_;  ///< notices, by group
   std::optional<Fleet> fleet_;
   Events events_;
   const db::Database* database_ = nullptr;

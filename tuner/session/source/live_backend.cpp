@@ -53,8 +53,9 @@ std::vector<measure::Measurement> LiveBackend::collect(milliseconds timeout) {
   for (;;) {
     take_compiled();
     take_visits();
-    feed_gpu();
+    if (!gpu_->running() && !compiling_.empty()) (void)gpu_is_there([&] { gpu_->ensure_running(); });  // while others compile
     account();
+    feed_gpu();
     if (end_.is_past(kAbandonGrace) || (visiting_.empty() && nothing_ends_in_time())) end_here();
     const auto now = Clock::now();
     if (!finished_.empty() || entries_.empty() || now >= end) return std::exchange(finished_, {});
@@ -66,7 +67,8 @@ std::vector<measure::Measurement> LiveBackend::collect(milliseconds timeout) {
 void LiveBackend::account() {
   const auto now = Clock::now();
   if (waiting_since_) waiting_s_ += std::chrono::duration<double>(now - *waiting_since_).count();
-  waiting_since_ = !gpu_->busy() && !compiling_.empty() ? std::optional(now) : std::nullopt;
+  const bool waits = !gpu_->busy() && ready_.empty() && again_.empty() && !compiling_.empty();
+  waiting_since_ = waits ? std::optional(now) : std::nullopt;
 }
 
 Utilisation LiveBackend::utilisation() const {
@@ -209,7 +211,7 @@ bool LiveBackend::gpu_is_there(const Ask& ask) {
 }
 
 void LiveBackend::take_visits() {
-  while (!visiting_.empty()) {
+  while (!visiting_.empty() && gpu_->busy()) {  // after an error of its own it is not, and the problem is given up
     std::optional<measure::VisitReply> reply;
     if (!gpu_is_there([&] { reply = gpu_->collect(milliseconds(0)); }) || !reply) return;
     take_visit(*std::move(reply));
@@ -295,11 +297,11 @@ void LiveBackend::drain() {  // the sentinel's last visit
 
 std::optional<RunOffSamples> LiveBackend::run_off(const std::vector<spec::Configuration>& finalists, const Race::Options& options,
                                                   std::uint64_t seed) {
+  compiles_until_ = options.until;
   drain();
   gpu_->ensure_running();
   std::vector<std::string> names;
   for (const auto& finalist : finalists) names.push_back(spec::to_text(*kernel_, finalist));
-  compiles_until_ = options.until;
   const auto compile = [&](std::size_t finalist) { return compile_by(finalists[finalist], options.until, options.goes_on); };
   auto samples = LiveRunOff(*gpu_, compile, on_hand_over, {visit_calls_.value(), end_.first_visit.value()}).run(names, options, seed);
   if (!options.goes_on()) compiles_until_ = Clock::now();  // what has run off is compiled, and nothing else is now

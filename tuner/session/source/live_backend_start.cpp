@@ -28,7 +28,7 @@ LiveBackend::LiveBackend(const Options& options, std::unique_ptr<measure::GpuExe
 double LiveBackend::read_ceiling_bytes_per_s() {
   drain();
   if (read_ceiling_ >= 0) return read_ceiling_;
-  if (unprepared_ || !gpu_->running()) return 0;  // whoever had no time for that code, or for a fresh worker, has none for this
+  if (unprepared_) return 0;  // whoever had no time for that code has none for this
   gpu_->set_support(required_.support(on_wait));
   return read_ceiling_ = gpu_->read_ceiling_bytes_per_s();
 }

@@ -14,6 +14,8 @@ std::optional<RunOffSamples> LiveRunOff::run(const std::vector<std::string>& fin
     visits = options.until ? admit_in_time(finalists, options) : admit(finalists, options);
   } catch (const Stopped&) {
     samples_.stopped = true;
+  } catch (const PreparingStopped&) {  // of a fresh worker
+    samples_.stopped = !options.goes_on();
   }
   if (!samples_.failed.empty()) return std::move(samples_);  // the caller asks again without those that failed
   samples_.lacked_time = visits.empty();
@@ -39,7 +41,7 @@ bool LiveRunOff::race(const std::vector<measure::VisitRequest>& visits, const Ra
     }
   } catch (const Stopped&) {
     samples_.stopped = true;
-  } catch (const PreparingStopped&) {  // of a fresh worker
+  } catch (const PreparingStopped&) {
     samples_.stopped = !options.goes_on();
   }
   samples_.lacked_time = race.epochs() == 0;

@@ -40,10 +40,10 @@ Backend& ProblemContext::prepared_backend() {
   } catch (const PreparingStopped& stopped) {
     if (observer.interrupted()) throw;
     ended_while_ = stopped.doing();
-    observer.notice(
-        fmt::format("nothing more of {} is measured: the time of the budget ended while {}. What was done of it is lost: give a longer "
-                    "--budget; code that is compiled once stays in the cache for later runs",
-                    name(), stopped.doing()));
+    observer.notice(fmt::format(
+        "nothing of {} could be measured in this run: the time of the budget ended while {}. What was done of it is lost: give a longer "
+        "--budget; code that is compiled once stays in the cache for later runs",
+        name(), stopped.doing()));
     throw;
   }
   prepared_ = true;

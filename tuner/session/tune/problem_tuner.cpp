@@ -134,7 +134,9 @@ void ProblemTuner::finish(bool complete, const json& more) {
   summary["convergence"] = tally_.convergence();
   if (search_ && search_->part().converged && !ever_restricted_) summary[kConvergedAt] = search_->part().reused + search_->part().measured;
   // A run that found nothing left to do has no reason to touch the device for the ceiling either.
-  if (complete && !tally_.result.nothing_left) summary["read_ceiling_bytes_per_s"] = backend.read_ceiling_bytes_per_s();
+  if (complete && !tally_.result.nothing_left) {
+    if (const double ceiling = backend.read_ceiling_bytes_per_s(); ceiling > 0) summary["read_ceiling_bytes_per_s"] = ceiling;
+  }
   tally_.result.not_recorded = backend.missing();
   summary.update(more);
   log_.close(complete ? "finished" : "interrupted", summary);
