@@ -213,9 +213,10 @@ TEST_CASE("a worker that is killed from outside is replaced and the configuratio
   prepare();
   auto& lab = test::Lab::get();
   const auto request = lab.request(faulty(), kProblem, spec::default_configuration(faulty()));
-  const int before = lab.executor().replacements();
+  const int before = lab.executor().replacements(), pid = worker_pid();
+  REQUIRE(::kill(pid, SIGSTOP) == 0);  // so that it does not answer before it is killed
   lab.executor().submit(request);
-  REQUIRE(::kill(worker_pid(), SIGKILL) == 0);
+  REQUIRE(::kill(pid, SIGKILL) == 0);
   CHECK(collect(lab.executor()).outcome == Outcome::Ok);
   CHECK(lab.executor().replacements() == before + 1);
   check_next_is_fine();
