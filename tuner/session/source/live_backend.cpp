@@ -49,11 +49,22 @@ void LiveBackend::submit(const spec::Configuration& configuration) {
 }
 
 std::vector<measure::Measurement> LiveBackend::collect(milliseconds timeout) {
-  const auto end = Clock::now() + timeout;
+  if (failed_) std::rethrow_exception(std::exchange(failed_, nullptr));
+  try {
+    return collect_until(Clock::now() + timeout);
+  } catch (const Error&) {
+    if (finished_.empty()) throw;
+    failed_ = std::current_exception();  // what was decided before that is told first
+    return std::exchange(finished_, {});
+  }
+}
+
+std::vector<measure::Measurement> LiveBackend::collect_until(Clock::time_point end) {
   for (;;) {
     take_compiled();
     take_visits();
-    if (!gpu_->running() && !compiling_.empty()) (void)gpu_is_there([&] { gpu_->ensure_running(); });  // while others compile
+    if (!gpu_->running() && !compiling_.empty() && finished_.empty())
+      (void)gpu_is_there([&] { gpu_->ensure_running(); });  // while others compile
     account();
     feed_gpu();
     if (end_.is_past(kAbandonGrace) || (visiting_.empty() && nothing_ends_in_time())) end_here();
@@ -286,6 +297,7 @@ void LiveBackend::abandon() {
   ready_.clear();
   again_.clear();
   finished_.clear();
+  failed_ = nullptr;
   entries_.clear();
   gpu_->abandon(kAbandonGrace);
   visiting_.clear();

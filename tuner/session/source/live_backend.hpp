@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -77,6 +78,7 @@ class LiveBackend : public Backend {
   [[nodiscard]] std::shared_ptr<const compile::CompileResult> compile_by(const spec::Configuration& configuration,
                                                                          std::optional<Clock::time_point> until,
                                                                          const std::function<bool()>& goes_on);
+  [[nodiscard]] std::vector<measure::Measurement> collect_until(Clock::time_point end);
   void take_compiled();
   void note_compile_time(double seconds);
   void take_visits();
@@ -115,6 +117,7 @@ class LiveBackend : public Backend {
   Clock::time_point prepared_at_;
   Clock::time_point sentinel_at_;
   std::vector<measure::Measurement> finished_;
+  std::exception_ptr failed_;  ///< why it cannot go on, to be thrown by the next `collect`
   std::uint64_t visits_made_ = 0;
   double best_us_ = 0;
   double gpu_busy_s_ = 0;

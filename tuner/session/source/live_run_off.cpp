@@ -31,6 +31,7 @@ bool LiveRunOff::race(const std::vector<measure::VisitRequest>& visits, const Ra
       require_going_on(options);
       std::vector<measure::VisitRequest> now;
       for (const std::size_t i : running) now.push_back(visits[i]);
+      gpu_.ensure_running();  // no part of an epoch's time
       const auto begin = Clock::now();
       if (options.until && begin + epoch_takes > *options.until) break;
       const auto rounds_us = run_epoch(std::move(now), options, seed + static_cast<std::uint64_t>(race.epochs()));

@@ -52,6 +52,9 @@ bool PartSearch::run() {
   } catch (const PreparingStopped&) {  // nothing is under way
     tally_.ran_out_of_time();
     complete = context_.out_of_time_to_prepare();  // else it was interrupted
+  } catch (const Error&) {                         // the problem is given up: what was decided is kept
+    for (const auto& measurement : std::exchange(arrived_, {})) accept(measurement);
+    throw;
   }
   describe(complete);
   return complete;
