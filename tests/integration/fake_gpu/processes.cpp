@@ -2,7 +2,6 @@
 
 #include <fstream>
 #include <iterator>
-#include <thread>
 
 #include "tests/support/children.hpp"
 
@@ -17,15 +16,6 @@ std::vector<int> processes_with(const std::string& mark, const std::string& word
     if (status.runs && status.words.find(word) != std::string::npos) found.push_back(std::stoi(id));
   }
   return found;
-}
-
-bool wait_until(const std::function<bool()>& condition, std::chrono::milliseconds most) {
-  const auto end = std::chrono::steady_clock::now() + most;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  return true;
 }
 
 }  // namespace attune::test

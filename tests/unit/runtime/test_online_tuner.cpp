@@ -1,18 +1,18 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <chrono>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "tests/support/wait_until.hpp"
 #include "tuner/runtime/online_tuner.hpp"
 
 namespace test_online_tuner {
 
+namespace test = attune::test;
 using attune::runtime::OnlineTuner;
 using attune::runtime::TuningAllowance;
 using attune::runtime::TuningJob;
@@ -22,16 +22,6 @@ using attune::runtime::TuningPriority;
 namespace {
 
 constexpr double kLong = 60;
-
-/// Whether it does, in a time that no loaded machine needs.
-bool comes(const std::function<bool()>& what) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(kLong);
-  while (!what()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::yield();
-  }
-  return true;
-}
 
 TuningJob job(const std::string& key, TuningPriority priority = TuningPriority::Background) {
   TuningJob made;
@@ -125,7 +115,7 @@ TEST_CASE("threads that want the same problem wait for one tuning of it") {
       ++back;
     });
   }
-  REQUIRE(comes([&] { return tuner.status("a") == "running"; }));
+  REQUIRE(test::wait_until([&] { return tuner.status("a") == "running"; }));
   CHECK(back == 0);
   CHECK_FALSE(tuner.wait_idle(0));
   bench.blocked = false;
@@ -182,7 +172,7 @@ TEST_CASE("background tuning rests until its share of the time covers what it to
   CHECK(bench.tuned_count() == 1);
   bench.now_s = 50;
   tuner.enqueue(job("d"));
-  REQUIRE(comes([&] { return bench.tuned_count() == 2; }));
+  REQUIRE(test::wait_until([&] { return bench.tuned_count() == 2; }));
   CHECK_FALSE(tuner.wait_idle(0.05));  // the third waits for second 100
   CHECK(bench.tuned_count() == 2);
   CHECK(tuner.status("b").empty());
@@ -203,7 +193,7 @@ TEST_CASE("tuning that a launch waits for does not rest, and what it took is cha
   CHECK(bench.tuned_count() == 2);
   bench.now_s = 100;
   tuner.enqueue(job("e"));
-  REQUIRE(comes([&] { return bench.tuned_count() == 3; }));
+  REQUIRE(test::wait_until([&] { return bench.tuned_count() == 3; }));
   CHECK_FALSE(tuner.wait_idle(0.05));
   CHECK(tuner.status("c").empty());
   CHECK(tuner.status("d") == "queued");
@@ -216,7 +206,7 @@ TEST_CASE("the end of a tuner stops what is being tuned and forgets what is queu
     OnlineTuner tuner(bench.hooks, 1);
     tuner.enqueue(job("a"));
     tuner.enqueue(job("b"));
-    REQUIRE(comes([&] { return tuner.status("a") == "running"; }));
+    REQUIRE(test::wait_until([&] { return tuner.status("a") == "running"; }));
     CHECK(tuner.status("b") == "queued");
   }
   CHECK(bench.tuned.empty());

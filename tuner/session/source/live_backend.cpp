@@ -49,24 +49,15 @@ void LiveBackend::submit(const spec::Configuration& configuration) {
 }
 
 std::vector<measure::Measurement> LiveBackend::collect(milliseconds timeout) {
-  if (failed_) std::rethrow_exception(std::exchange(failed_, nullptr));
-  try {
-    return collect_until(Clock::now() + timeout);
-  } catch (const Error&) {
-    if (finished_.empty()) throw;
-    failed_ = std::current_exception();  // what was decided before that is told first
-    return std::exchange(finished_, {});
-  }
-}
-
-std::vector<measure::Measurement> LiveBackend::collect_until(Clock::time_point end) {
+  const auto end = Clock::now() + timeout;
   for (;;) {
     take_compiled();
     take_visits();
-    if (!gpu_->running() && !compiling_.empty() && finished_.empty())
-      (void)gpu_is_there([&] { gpu_->ensure_running(); });  // while others compile
-    account();
-    feed_gpu();
+    if (may_ask_gpu()) {
+      if (!compiling_.empty()) (void)gpu_is_there([&] { gpu_->ensure_running(); });  // while they compile
+      account();
+      feed_gpu();
+    }
     if (end_.is_past(kAbandonGrace) || (visiting_.empty() && nothing_ends_in_time())) end_here();
     const auto now = Clock::now();
     if (!finished_.empty() || entries_.empty() || now >= end) return std::exchange(finished_, {});
@@ -222,7 +213,8 @@ bool LiveBackend::gpu_is_there(const Ask& ask) {
 }
 
 void LiveBackend::take_visits() {
-  while (!visiting_.empty() && gpu_->busy()) {  // after an error of its own it is not, and the problem is given up
+  while (!visiting_.empty() && gpu_->busy() &&
+         may_ask_gpu()) {  // not busy: after an error of its own it is not, and the problem is given up
     std::optional<measure::VisitReply> reply;
     if (!gpu_is_there([&] { reply = gpu_->collect(milliseconds(0)); }) || !reply) return;
     take_visit(*std::move(reply));
@@ -297,7 +289,6 @@ void LiveBackend::abandon() {
   ready_.clear();
   again_.clear();
   finished_.clear();
-  failed_ = nullptr;
   entries_.clear();
   gpu_->abandon(kAbandonGrace);
   visiting_.clear();

@@ -2,7 +2,6 @@
 #include <chrono>
 #include <cstdint>
 #include <deque>
-#include <exception>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -52,7 +51,7 @@ class LiveBackend : public Backend {
   [[nodiscard]] std::optional<CompiledCode> code(const spec::Configuration& configuration) override;
   [[nodiscard]] Utilisation utilisation() const override;
   [[nodiscard]] Sentinel sentinel() const override { return sentinel_; }
-  [[nodiscard]] std::vector<std::string> take_warnings() override { return compilers_.take_warnings(); }
+  [[nodiscard]] std::vector<std::string> take_warnings() override;
   /// GPU workers that had to be replaced so far.
   [[nodiscard]] int replacements() const noexcept { return gpu_->replacements(); }
 
@@ -78,7 +77,6 @@ class LiveBackend : public Backend {
   [[nodiscard]] std::shared_ptr<const compile::CompileResult> compile_by(const spec::Configuration& configuration,
                                                                          std::optional<Clock::time_point> until,
                                                                          const std::function<bool()>& goes_on);
-  [[nodiscard]] std::vector<measure::Measurement> collect_until(Clock::time_point end);
   void take_compiled();
   void note_compile_time(double seconds);
   void take_visits();
@@ -96,6 +94,8 @@ class LiveBackend : public Backend {
   void end_here();
   [[nodiscard]] bool sentinel_is_due() const;
   [[nodiscard]] bool start_visit(const EntryPtr& entry);
+  /// What is decided is told before a lost worker is replaced, which may take long, or fail.
+  [[nodiscard]] bool may_ask_gpu() const { return gpu_->running() || finished_.empty(); }
   /// What may have to wait until a lost worker is replaced. False when there was no time for that, or an interruption: it ends here.
   template <class Ask>
   [[nodiscard]] bool gpu_is_there(const Ask& ask);
@@ -117,7 +117,6 @@ class LiveBackend : public Backend {
   Clock::time_point prepared_at_;
   Clock::time_point sentinel_at_;
   std::vector<measure::Measurement> finished_;
-  std::exception_ptr failed_;  ///< why it cannot go on, to be thrown by the next `collect`
   std::uint64_t visits_made_ = 0;
   double best_us_ = 0;
   double gpu_busy_s_ = 0;
@@ -135,6 +134,7 @@ class LiveBackend : public Backend {
   bool may_let_go_ = false;
   bool measures_power_ = false;  ///< some metric, or the objective, needs it
   double read_ceiling_ = -1;
+  std::string ceiling_warning_;  ///< not told yet
 };
 
 }  // namespace attune::session

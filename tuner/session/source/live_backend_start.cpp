@@ -1,4 +1,8 @@
 // How a LiveBackend begins, and takes up a problem: what has to be there before anything is measured.
+#include <fmt/core.h>
+
+#include <utility>
+
 #include "tuner/session/source/live_backend.hpp"
 #include "tuner/spec/launch_plan.hpp"
 #include "tuner/spec/metrics.hpp"
@@ -32,9 +36,16 @@ double LiveBackend::read_ceiling_bytes_per_s() {
   gpu_->set_support(required_.support(on_wait));
   try {
     return read_ceiling_ = gpu_->read_ceiling_bytes_per_s();
-  } catch (const Error&) {  // no worker: what was tuned is worth more than this figure
+  } catch (const Error& error) {  // no worker: what was tuned is worth more than this figure
+    ceiling_warning_ = fmt::format("the rate that a pure read reaches is not known: {}", error.what());
     return read_ceiling_ = 0;
   }
+}
+
+std::vector<std::string> LiveBackend::take_warnings() {
+  auto warnings = compilers_.take_warnings();
+  if (!ceiling_warning_.empty()) warnings.push_back(std::exchange(ceiling_warning_, {}));
+  return warnings;
 }
 
 void LiveBackend::prepare(const spec::KernelTemplate& kernel, const spec::Problem& problem) {

@@ -10,43 +10,50 @@ std::optional<RunOffSamples> LiveRunOff::run(const std::vector<std::string>& fin
   samples_.rounds_per_epoch = options.rounds;
   expected_epoch_s_ = 0;
   std::vector<measure::VisitRequest> visits;
-  try {
-    visits = options.until ? admit_in_time(finalists, options) : admit(finalists, options);
-  } catch (const Stopped&) {
-    samples_.stopped = true;
-  } catch (const PreparingStopped&) {  // of a fresh worker
-    samples_.stopped = !options.goes_on();
-  }
+  until_stopped(options, [&] { visits = options.until ? admit_in_time(finalists, options) : admit(finalists, options); });
   if (!samples_.failed.empty()) return std::move(samples_);  // the caller asks again without those that failed
   samples_.lacked_time = visits.empty();
   if (!samples_.lacked_time && !race(visits, options, seed)) return std::nullopt;
   return std::move(samples_);
 }
 
-bool LiveRunOff::race(const std::vector<measure::VisitRequest>& visits, const Race::Options& options, std::uint64_t seed) {
-  Race race(visits.size(), options);
-  std::chrono::duration<double> epoch_takes(expected_epoch_s_);
+template <class Work>
+void LiveRunOff::until_stopped(const Race::Options& options, const Work& work) {
   try {
-    for (auto running = race.running(); !running.empty(); running = race.running()) {
-      require_going_on(options);
-      std::vector<measure::VisitRequest> now;
-      for (const std::size_t i : running) now.push_back(visits[i]);
-      gpu_.ensure_running();  // no part of an epoch's time
-      const auto begin = Clock::now();
-      if (options.until && begin + epoch_takes > *options.until) break;
-      const auto rounds_us = run_epoch(std::move(now), options, seed + static_cast<std::uint64_t>(race.epochs()));
-      epoch_takes = Clock::now() - begin;
-      if (!samples_.failed.empty()) return true;
-      if (rounds_us.empty()) return false;
-      race.add_epoch(rounds_us);
-    }
+    work();
   } catch (const Stopped&) {
     samples_.stopped = true;
-  } catch (const PreparingStopped&) {
+  } catch (const PreparingStopped&) {  // of a fresh worker
     samples_.stopped = !options.goes_on();
   }
+}
+
+bool LiveRunOff::race(const std::vector<measure::VisitRequest>& visits, const Race::Options& options, std::uint64_t seed) {
+  Race race(visits.size(), options);
+  bool works = true;
+  until_stopped(options, [&] { works = run_epochs(race, visits, options, seed); });
+  if (!works || !samples_.failed.empty()) return works;
   samples_.lacked_time = race.epochs() == 0;
   if (!samples_.lacked_time) keep(race, visits);
+  return true;
+}
+
+bool LiveRunOff::run_epochs(Race& race, const std::vector<measure::VisitRequest>& visits, const Race::Options& options,
+                            std::uint64_t seed) {
+  std::chrono::duration<double> epoch_takes(expected_epoch_s_);
+  for (auto running = race.running(); !running.empty(); running = race.running()) {
+    require_going_on(options);
+    std::vector<measure::VisitRequest> now;
+    for (const std::size_t i : running) now.push_back(visits[i]);
+    gpu_.ensure_running();  // no part of an epoch's time
+    const auto begin = Clock::now();
+    if (options.until && begin + epoch_takes > *options.until) break;
+    const auto rounds_us = run_epoch(std::move(now), options, seed + static_cast<std::uint64_t>(race.epochs()));
+    epoch_takes = Clock::now() - begin;
+    if (!samples_.failed.empty()) break;
+    if (rounds_us.empty()) return false;
+    race.add_epoch(rounds_us);
+  }
   return true;
 }
 

@@ -39,6 +39,12 @@ class LiveRunOff {
   static void require_going_on(const Race::Options& options) {
     if (!options.goes_on()) throw Stopped{};
   }
+  /// Does it until then, or until a worker is lost that there is no time to replace; samples_ say whether it was stopped.
+  template <class Work>
+  void until_stopped(const Race::Options& options, const Work& work);
+  /// Epochs as long as they decide something and there is time; who fails alone ends them. False when they fail only together.
+  [[nodiscard]] bool run_epochs(Race& race, const std::vector<measure::VisitRequest>& visits, const Race::Options& options,
+                                std::uint64_t seed);
   /// The race of those that were admitted, and who is left of it. False when they fail only together.
   [[nodiscard]] bool race(const std::vector<measure::VisitRequest>& visits, const Race::Options& options, std::uint64_t seed);
   /// Those that take part in the race; none where fewer than two of several are expected to be verified and to run an epoch in time.

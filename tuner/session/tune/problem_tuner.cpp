@@ -118,7 +118,6 @@ void ProblemTuner::add_engine_figures(json& summary) const {
   summary["utilisation"] = to_json(tally_.result.utilisation);
   summary["sentinel"] = to_json(sentinel);
   if (const std::string notice = drift_notice(sentinel, context_.name()); !notice.empty()) context_.observer.notice(notice);
-  for (const auto& warning : context_.backend.take_warnings()) context_.observer.notice(warning);
 }
 
 void ProblemTuner::finish(bool complete, const json& more) {
@@ -137,6 +136,7 @@ void ProblemTuner::finish(bool complete, const json& more) {
   if (complete && !tally_.result.nothing_left) {
     if (const double ceiling = backend.read_ceiling_bytes_per_s(); ceiling > 0) summary["read_ceiling_bytes_per_s"] = ceiling;
   }
+  for (const auto& warning : backend.take_warnings()) context_.observer.notice(warning);
   tally_.result.not_recorded = backend.missing();
   summary.update(more);
   log_.close(complete ? "finished" : "interrupted", summary);

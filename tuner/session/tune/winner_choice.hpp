@@ -48,8 +48,8 @@ class WinnerChoice {
   /// `former`: what had won before joins them.
   [[nodiscard]] std::vector<std::string> finalists_by(const FinalistRule& rule, const std::optional<space::Ordinal>& former);
   [[nodiscard]] std::size_t most_in_time() const;
-  /// Backend::run_off under the request's rules; those that failed are stored as such. `end`: of
-  /// this and further run-offs, set by the first where their time is limited.
+  /// Backend::run_off under the request's rules; those that failed are stored as such. `end`: of this and further run-offs, set by the
+  /// first where their time is limited.
   [[nodiscard]] std::optional<RunOffSamples> run_off(const std::vector<std::string>& finalists, End& end);
   /// Backend::run_off; samples that lacked the time also where the backend could not be prepared in time.
   [[nodiscard]] std::optional<RunOffSamples> run_off_on_device(const std::vector<spec::Configuration>& configurations,
