@@ -16,9 +16,12 @@ using test::replaced;
 
 TEST_CASE_FIXTURE(Costly,
                   "what prepares anew after a worker's death ends with the budget, or by an interruption, and what was measured stays") {
-  make_slow_reference("700000000");  // several of them: 5 s and more
   text = replaced(text, "1 * (end == 'crash')", "1 * (block_size == 256)");
   make_slow_kernels(1);
+  // What is compiled for it is in the cache then, and the time of a loaded machine does not count.
+  REQUIRE(attune(words({"--budget", "1", "--db", (folder / "other.db").string()})).exit_code == 0);
+  make_slow_reference("700000000");  // several of them: 5 s and more
+  write_template();
   SUBCASE("the budget") {
     const auto result = keep_promise(9, words({"--budget", "9s"}));
     CAPTURE(result.err);
