@@ -2,9 +2,10 @@
 """Kernel Tuner and attune side by side: the same script, GPU, data and answer, the same seconds each (docs/peers.md).
 
 Of every call of tune_kernel in a script, which stays as it is: Kernel Tuner (CuPy, its strategy random_sample) and attune (template import, then tune with its
-default strategy) search for --seconds each. Results are compared with the script's answer; a call without one gets what Kernel Tuner's run of its first valid
-configuration that runs puts out. What either found best is then timed by one harness, Kernel Tuner's, both configurations in turn. Everything that a tuner runs is in a
-process of its own, with empty caches. Rows of other scripts stay in the output, each with its own date. Needs kernel-tuner, CuPy and NumPy.
+default strategy, for times with warm caches, which are what Kernel Tuner takes) search for --seconds each. Results are compared with the script's answer, or by its own
+function; a call without either gets what Kernel Tuner's run of its first valid configuration that runs puts out. What either found best is then timed by one harness,
+Kernel Tuner's, both configurations in turn. Everything that a tuner runs is in a process of its own, with empty caches. Rows of other scripts stay in the output, each with
+its own date. Needs kernel-tuner, CuPy and NumPy.
 
 Exit codes: 0 written, 1 a step failed (the row says which), 2 wrong arguments.
 """
@@ -29,8 +30,9 @@ MEANS = {
     "command_s": "wall time of the search: the call of tune_kernel, or the command `attune tune`",
     "best_us": f"of the configuration found best: median of {ROUNDS} rounds of {ITERATIONS} launches, by Kernel Tuner's own timing, in turn with the other's",
     "over_peer": "attune's best_us over Kernel Tuner's",
-    "answer": "script: its own; first configuration: what Kernel Tuner's run of the first one that runs puts out; none: outputs depend on the configuration, as partial sums do, or "
-              "Kernel Tuner runs none",
+    "policy": "what attune's times are of",
+    "answer": "script: its own; its function: what the script verifies with, of every configuration of Kernel Tuner's and of attune's best one; first configuration: what Kernel Tuner's "
+              "run of the first one that runs puts out; none: outputs depend on the configuration, as partial sums do, or Kernel Tuner runs none",
     "peer_error": "the end of what Kernel Tuner said where it did not run the script",
     "failures": "of attune's, an example of each outcome",
 }
@@ -43,6 +45,9 @@ import kernel_tuner
 folder = pathlib.Path({folder!r})
 mode = os.environ.get("ATTUNE_PEERS_MODE", "import")
 original, calls = kernel_tuner.tune_kernel, [0]
+if mode != "import":
+    import peers
+    kernel_tuner.run_kernel = peers.run_kernel(folder, kernel_tuner.run_kernel)
 
 def tune_kernel(name, source, size, arguments, parameters, *more, **named):
     number = calls[0]
@@ -72,15 +77,16 @@ def in_kernel_tuner(mode, folder, number, positional, named):
     call = dict(zip(NAMES, positional)) | named
     for option in ("strategy", "strategy_options", "cache", "verbose", "log", "quiet", "simulation_mode", "iterations"):
         call.pop(option, None)
-    # Its CuPy backend compiles by NVRTC as C++11 unless told otherwise, which CUB is not, and without headers of the host, of which device code needs nothing.
-    options = [option for option in call.get("compiler_options") or [] if "std=" not in option]
-    call |= {"lang": "CUPY", "quiet": True, "compiler_options": [*options, "-std=c++17", f"-I{folder / 'host'}"]}
+    call |= backend(folder, call) | {"quiet": True}
     if number >= int(os.environ["ATTUNE_PEERS_CALLS"]):
         return [{**first_valid(call), "time": 1.0}], {}
     if mode == "answer":
         return make_answer(folder, number, call)
-    call.pop("verify", None)
-    call |= stored_answer(folder, number, len(call["arguments"]))
+    if has_function(call):
+        call["verify"] = of_lists_or_one(call["verify"])
+    else:
+        call.pop("verify", None)
+        call |= stored_answer(folder, number, len(call["arguments"]))
     if mode == "time":
         return time_both(interface, folder, number, call)
     limits = {"time_limit": float(os.environ["ATTUNE_PEERS_SECONDS"]), "fraction": 1.0}
@@ -93,6 +99,36 @@ def in_kernel_tuner(mode, folder, number, positional, named):
              "configuration": best and {name: plain(best[name]) for name in call["tune_params"]}}
     (folder / f"peer_{number}.json").write_text(json.dumps(found), encoding="utf-8")
     return results, environment
+
+
+def backend(folder, named):
+    """Its CuPy backend compiles by NVRTC as C++11 unless told otherwise, which CUB is not, and without headers of the host, of which device code needs nothing."""
+    options = [option for option in named.get("compiler_options") or [] if "std=" not in option]
+    return {"lang": "CUPY", "compiler_options": [*options, "-std=c++17", f"-I{folder / 'host'}"]}
+
+
+def run_kernel(folder, original):
+    """What a script calls as run_kernel, to make its answer."""
+    return lambda *positional, **named: original(*positional, **(named | backend(folder, named)))
+
+
+def has_function(call):
+    """Whether the script verifies by a function of its own."""
+    return call.get("answer") is not None and call.get("verify") is not None and not os.environ["ATTUNE_PEERS_UNCHECKED"]
+
+
+def of_lists_or_one(verify):
+    """Kernel Tuner gives lists, of an item for each argument. Scripts for earlier versions take the one that is compared."""
+    def told(answer, results, atol=None):
+        places = [place for place, value in enumerate(answer) if value is not None]
+        one = places[0] if len(places) == 1 else None
+        try:
+            return bool(verify(answer, results, atol=atol))
+        except (TypeError, ValueError):
+            if one is None:
+                raise
+            return bool(verify(answer[one], results[one], atol=atol))
+    return told
 
 
 def stored_answer(folder, number, arguments):
@@ -140,8 +176,11 @@ def make_answer(folder, number, call):
     if os.environ["ATTUNE_PEERS_UNCHECKED"]:
         (folder / f"call_{number}.json").write_text(json.dumps({"kernel": call["kernel_name"], "answer": "none"}), encoding="utf-8")
         return [{**chosen, "time": 1.0}], {}
+    if has_function(call):
+        (folder / f"call_{number}.json").write_text(json.dumps({"kernel": call["kernel_name"], "answer": "its function"}), encoding="utf-8")
+        return [{**chosen, "time": 1.0}], {}
     given = call.get("answer")
-    listed = [value if isinstance(value, numpy.ndarray) and value.ndim else None for value in given] if given is not None and call.get("verify") is None else []
+    listed = [value if isinstance(value, numpy.ndarray) and value.ndim else None for value in given] if given is not None else []
     kind = "script"
     if not any(value is not None for value in listed):
         kind, after = "first configuration", first_output(call)
@@ -197,6 +236,7 @@ class Script:
 
     def __init__(self, script, options, folder):
         self.script, self.attune, self.seconds, self.calls, self.folder = script, options.attune.resolve(), options.seconds, options.calls, folder
+        self.policy = options.policy
         self.unchecked = "1" if script.stem in options.unchecked else ""
         self.wrapper = folder / script.name
         (folder / "host").mkdir()
@@ -213,7 +253,7 @@ class Script:
         """One command of attune's, of the template's one problem. Its own line of the problem, and the seconds of the command."""
         with tempfile.TemporaryDirectory() as home:
             start = time.perf_counter()
-            told = run([self.attune, "tune", template, "--budget", f"{self.seconds}s", "--json", "--db", pathlib.Path(home) / "peers.db"],
+            told = run([self.attune, "tune", template, "--budget", f"{self.seconds}s", "--policy", self.policy, "--json", "--db", pathlib.Path(home) / "peers.db"],
                        env=os.environ | {"HOME": home, "XDG_CACHE_HOME": home})
             command_s = time.perf_counter() - start
         lines = [json.loads(line) for line in told.splitlines() if line.startswith("{")]
@@ -305,12 +345,13 @@ def main():
     parser.add_argument("--seconds", type=int, default=15, help="of each search (%(default)s)")
     parser.add_argument("--calls", type=int, default=1000, help="of each script no more than its first calls of tune_kernel (%(default)s)")
     parser.add_argument("--unchecked", nargs="*", default=[], metavar="NAME", help="scripts (without .py) whose results nobody compares, since they depend on the configuration")
+    parser.add_argument("--policy", default="hot/stream", help="what attune's times are of: `attune tune --help` (%(default)s, as Kernel Tuner's are)")
     parser.add_argument("--output", required=True, type=pathlib.Path, help="the result, JSON")
     options = parser.parse_args()
     for file in [options.attune, *options.scripts]:
         if not file.is_file():
             parser.error(f"there is no file {file}")
-    head = provenance(options.attune.resolve()) | {"seconds": options.seconds}
+    head = provenance(options.attune.resolve()) | {"seconds": options.seconds, "policy": options.policy}
     try:
         earlier = earlier_rows(options.output, head)
     except (ValueError, KeyError) as error:

@@ -31,7 +31,8 @@ def peers(root):
             over = row.get("over_peer")
             lines.append([row["script"], row["kernel"], str(ours.get("space", MISSING)), row.get("answer") or MISSING, *(["failed", MISSING, MISSING] if "peer_error" in row else found(row.get("kernel_tuner"))), *found(row.get("attune")),
                           f"{over:.3f}" if isinstance(over, float) else MISSING])
-        text += f"{provenance(result)}; {result.get('peer_version', MISSING)}, {result.get('seconds', MISSING)} s each\n\n"
+        policy = f"; attune tunes for times of {result['policy']}" if "policy" in result else ""
+        text += f"{provenance(result)}; {result.get('peer_version', MISSING)}, {result.get('seconds', MISSING)} s each{policy}\n\n"
         text += table(columns, lines) + "\n"
         stopped = [f"- {row['script']}: `{reason(row['peer_error'])}`\n" for row in rows_of(path, result) if row.get("peer_error")]
         text += "Where Kernel Tuner failed:\n\n" + "".join(stopped) + "\n" if stopped else ""
