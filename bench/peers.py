@@ -320,7 +320,7 @@ def provenance(attune):
     import cupy
     import importlib.metadata
     properties = cupy.cuda.runtime.getDeviceProperties(0)
-    version = run([attune, "--version"]).strip()
+    version = run([attune, "--version"]).splitlines()[0]
     driver = re.search(r"\d+\.\d[\d.]*", pathlib.Path("/proc/driver/nvidia/version").read_text(encoding="utf-8"))[0]
     return {"bench": "peers", "device": {"name": properties["name"].decode()}, "driver": driver, "cuda": ".".join(map(str, cupy.cuda.nvrtc.getVersion())),
             "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "attune": version, "content": content_of(version),

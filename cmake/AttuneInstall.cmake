@@ -53,6 +53,13 @@ endforeach()
 # What `attune template import` runs scripts of Kernel Tuner with.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/python DESTINATION ${CMAKE_INSTALL_DATADIR}/attune COMPONENT command FILES_MATCHING PATTERN "*.py")
 
+# Completion and manual pages, where shells and man(1) look below a prefix.
+set(attune_shell_files ${PROJECT_BINARY_DIR}/share/shell)
+install(FILES ${attune_shell_files}/attune.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME attune COMPONENT command)
+install(FILES ${attune_shell_files}/_attune DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT command)
+install(FILES ${attune_shell_files}/attune.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT command)
+install(DIRECTORY ${attune_shell_files}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
+
 # To read, and for editors: templates get these headers from the command and the library.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates/include DESTINATION ${CMAKE_INSTALL_DATADIR}/attune COMPONENT command FILES_MATCHING PATTERN "*.cuh")
 

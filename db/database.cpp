@@ -303,4 +303,6 @@ std::filesystem::path default_path() {
   return folder / "attune.db";
 }
 
+std::string sqlite_version() { return ::sqlite3_libversion(); }
+
 }  // namespace attune::db

@@ -163,4 +163,7 @@ class Database {
 /// $ATTUNE_DB, else <XDG data folder>/attune/attune.db. Throws: DatabaseError when neither is known (no HOME).
 [[nodiscard]] std::filesystem::path default_path();
 
+/// Of the SQLite that runs: "3.40.1".
+[[nodiscard]] std::string sqlite_version();
+
 }  // namespace attune::db

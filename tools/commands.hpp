@@ -35,6 +35,8 @@ void add_simulate_command(CLI::App& app, CommandContext& context);
 void add_source_command(CLI::App& app, CommandContext& context);
 void add_compile_command(CLI::App& app, CommandContext& context);
 void add_export_command(CLI::App& app, CommandContext& context);
+/// completion and manual. Requires: every other command is in `app`, or will be.
+void add_shell_commands(CLI::App& app, CommandContext& context);
 
 /// `--db` text, or the default rules (db::default_path).
 [[nodiscard]] std::filesystem::path database_path(const std::string& option);

@@ -8,11 +8,10 @@
 #include <system_error>
 
 #include "attune/error.hpp"
-#include "attune_build/content_hash.hpp"
-#include "attune_build/version.hpp"
 #include "tools/commands.hpp"
 #include "tools/tuning_backend.hpp"
 #include "tools/unknown_command.hpp"
+#include "tools/version_text.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/standard_descriptors.hpp"
 #include "tuner/base/terminal.hpp"
@@ -32,7 +31,7 @@ constexpr const char* kFooter =
 
 int run_command(int argc, char** argv) {
   CLI::App app{"attune: tunes CUDA kernels and remembers", "attune"};
-  app.set_version_flag("--version", std::string("attune ") + build::kVersion + " (content " + build::kContentHash + ")");
+  app.set_version_flag("--version", &tools::version_text);
   app.require_subcommand(1);
   app.footer(kFooter);
   tools::CommandContext context;
@@ -54,6 +53,7 @@ int run_command(int argc, char** argv) {
   tools::add_cache_command(app, context);
   tools::add_layer_command(app, context);
   tools::add_simulate_command(app, context);
+  tools::add_shell_commands(app, context);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include <thread>
 
 #include "attune/error.hpp"
+#include "tools/installed_data.hpp"
 #include "tools/stop_signals.hpp"
 #include "tuner/base/errno_text.hpp"
 #include "tuner/base/files.hpp"
@@ -30,13 +32,17 @@ constexpr int kUnreadable = 2, kNoNumpy = 4;  // exit codes of import_script.py;
 
 /// The program that runs the script, installed or in the source tree.
 fs::path driver() {
-  const fs::path places[] = {fs::path(ATTUNE_INSTALLED_DATA) / "python", ATTUNE_SOURCE_PYTHON};
+  std::vector<fs::path> places;
+  for (const auto& folder : installed_data_folders()) places.push_back(folder / "python");
+  places.emplace_back(ATTUNE_SOURCE_PYTHON);
+  std::vector<std::string> texts;
   for (const auto& place : places) {
     std::error_code ignored;  // what cannot be looked at is not there
     if (fs::is_regular_file(place / "import_script.py", ignored)) return place / "import_script.py";
+    texts.push_back(place.string());
   }
-  throw EnvironmentError(fmt::format("failed importing a script: there is no import_script.py in {} or {}; install attune again",
-                                     places[0].string(), places[1].string()));
+  throw EnvironmentError(
+      fmt::format("failed importing a script: there is no import_script.py in {}; install attune again", fmt::join(texts, " or ")));
 }
 
 std::string interpreter() {

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "attune/error.hpp"
+#include "tools/installed_data.hpp"
 #include "tuner/base/private_path.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/base/text.hpp"
@@ -113,7 +114,7 @@ std::vector<std::filesystem::path> recordings_of(const spec::KernelTemplate& ker
     else
       fmt::print(stderr, "attune: recordings in {} are not looked for: {}; or name one with --replay\n", beside.string(), reason);
   }
-  folders.push_back(std::filesystem::path(ATTUNE_INSTALLED_DATA) / "recordings" / kernel.name);
+  for (const auto& folder : installed_data_folders()) folders.push_back(folder / "recordings" / kernel.name);
   folders.push_back(std::filesystem::path(ATTUNE_SOURCE_TEMPLATES) / kernel.name / "recordings");
   std::vector<std::filesystem::path> found;
   for (const auto& folder : folders) {

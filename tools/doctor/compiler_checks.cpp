@@ -50,6 +50,15 @@ void compile_trial(compile::CompilePool& pool, const Machine& machine, Area& are
                "look whether the toolkit is whole, and as new as this GPU: NVRTC needs libnvrtc-builtins beside it");
 }
 
+/// NVRTC loads a second library by its name alone, which the loader knows only of folders that it was told.
+std::string remedy(const std::string& failure) {
+  const std::string before = "NVRTC ", library = "/libnvrtc.so";
+  const auto begin = failure.find(before), end = failure.find(library);
+  if (failure.find("libnvrtc-builtins") == std::string::npos || begin == std::string::npos || end == std::string::npos) return kMoreHelp;
+  const std::string folder = failure.substr(begin + before.size(), end - begin - before.size());
+  return fmt::format("let the loader find it: echo {} | sudo tee /etc/ld.so.conf.d/cuda.conf && sudo ldconfig", folder);
+}
+
 }  // namespace
 
 void check_compiler(Machine& machine, const CommandContext& context, Findings& findings) {
@@ -68,7 +77,7 @@ void check_compiler(Machine& machine, const CommandContext& context, Findings& f
     compile_trial(pool, machine, area);
     for (const auto& warning : pool.take_warnings()) area.note(warning);
   } catch (const Error& error) {
-    area.wrong(error.what(), kMoreHelp);
+    area.wrong(error.what(), remedy(error.what()));
   }
 }
 
