@@ -51,9 +51,9 @@ def compared(root, name, chosen):
 
 
 def means(found):
-    """**1.29x** on an H200 (0.998x to 18.8x), **1.27x** on an H100 (...)"""
-    return ", ".join(f"**{math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}x** on an {device} ({min(ratios):.3g}x to {max(ratios):.3g}x)"
-                     for device, ratios in sorted(found, reverse=True))
+    """**1.29x** on an H200 (0.996x to 18.8x) and **1.27x** on an H100 (...)"""
+    return " and ".join(f"**{math.exp(sum(map(math.log, ratios)) / len(ratios)):.2f}x** on an {device} ({min(ratios):.3g}x to {max(ratios):.3g}x)"
+                        for device, ratios in sorted(found, reverse=True))
 
 
 def calls(found):
@@ -78,16 +78,16 @@ def three_numbers(root):
     items = []
     reductions = compared(root, "reduce_vs_cub", lambda row: True)
     if reductions:
-        items.append(f"Reductions: {means(reductions)}, the time of CUB over that of attune, the geometric mean of {calls(reductions)} calls (least to most), "
+        items.append(f"Reductions: CUB's time over attune's is {means(reductions)}, in the geometric mean of {calls(reductions)} calls (least to most), "
                      "cold L2 ([table](docs/results.md#reductions-beside-cub)).")
     histograms = compared(root, "histogram_vs_cub", lambda row: not row.get("extra") and row.get("skew_stated") is False)
     if histograms:
-        items.append(f"Histograms, where nothing is said of the data: {means(histograms)}, likewise, {calls(histograms)} calls "
+        items.append(f"Histograms, where nothing is said of the data: {means(histograms)}, likewise of {calls(histograms)} calls "
                      "([table](docs/results.md#histograms-beside-cub)).")
     scores = searches(root)
     if scores:
         own, peer, strategy, theirs, files, evaluations = scores
-        items.append(f"Search: a score of **{own:.2f}**, where `{strategy}`, the best strategy of {peer}, has {theirs:.2f}; {files} recorded spaces, "
-                     f"{evaluations} evaluations, 0 is random search and 1 the optimum at once ([table](docs/search.md#beside-kernel-tuner)).")
+        items.append(f"Search: a score of **{own:.2f}**, where `{strategy}`, the best strategy of {peer}, has {theirs:.2f}, on {files} recorded spaces with "
+                     f"{evaluations} evaluations; 0 is random search, 1 the optimum at once ([table](docs/search.md#beside-kernel-tuner)).")
     wrapped = [textwrap.fill(item, COLUMNS, initial_indent="- ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False) for item in items]
     return "\n".join(wrapped) + "\n" if items else "Not recorded yet.\n"
