@@ -18,6 +18,8 @@ for program in mkdocs doxygen; do
 done
 
 cd "$(dirname "$0")/.."
+mkdir -p "$site"
+touch "$site/.attune-site"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp docs/site/mkdocs.yml "$work/mkdocs.yml"
@@ -27,6 +29,5 @@ cp docs/site/site.css "$work/pages/"
 doxygen "$work/Doxyfile"
 mkdocs build --quiet --strict --clean --config-file "$work/mkdocs.yml" --site-dir "$site"
 rm -f "$site/404.html"  # its links need to know the host that the site lies on
-touch "$site/.attune-site"
 python3 -B docs/site/check_links.py --built "$site"
 echo "The site begins at $site/index.html"
