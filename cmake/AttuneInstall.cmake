@@ -1,5 +1,8 @@
-# The installed package: static libraries with CMake targets attune::runtime, attune::db and attune::tuner, public headers
-# in include/, those of the tuning libraries in include/attune-tuner/, the command, and the shipped database.
+# What is installed, in three components, which are the three packages of cmake/AttunePackages.cmake:
+#   command      attune, the shipped database, recordings, what imports Kernel Tuner's scripts, completion and manual pages
+#   library      libattune.so.<major>.<minor>: dispatch as a shared library
+#   development  static libraries with CMake targets attune::runtime, attune::db and attune::tuner, attune::shared, public headers in include/,
+#                those of the tuning libraries in include/attune-tuner/, pkg-config
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -26,33 +29,50 @@ endforeach()
 if(TARGET attune_fmt_parts)
   list(APPEND attune_targets attune_fmt_parts)
 endif()
-install(TARGETS ${attune_targets} EXPORT attuneTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-if(TARGET attune)
-  install(TARGETS attune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS ${attune_targets} EXPORT attuneTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+install(TARGETS attune RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
+if(ATTUNE_SHARED)
+  include(AttuneShared)
+  install(TARGETS attune_shared EXPORT attuneTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)
 endif()
 
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/tuner/include/attune DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/tuner DESTINATION ${attune_internal_headers}
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/tuner/include/attune DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/tuner DESTINATION ${attune_internal_headers} COMPONENT development
         FILES_MATCHING PATTERN "*.hpp" PATTERN "*.cuh" PATTERN include EXCLUDE)
-install(FILES ${PROJECT_SOURCE_DIR}/templates/include/attune/reference_types.cuh DESTINATION ${attune_internal_headers}/templates/include/attune)
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/db DESTINATION ${attune_internal_headers} FILES_MATCHING PATTERN "*.hpp")
-install(FILES ${PROJECT_BINARY_DIR}/share/shipped.db DESTINATION ${CMAKE_INSTALL_DATADIR}/attune OPTIONAL)
+install(FILES ${PROJECT_SOURCE_DIR}/templates/include/attune/reference_types.cuh DESTINATION ${attune_internal_headers}/templates/include/attune
+        COMPONENT development)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/db DESTINATION ${attune_internal_headers} COMPONENT development FILES_MATCHING PATTERN "*.hpp")
+install(FILES ${PROJECT_BINARY_DIR}/share/shipped.db DESTINATION ${CMAKE_INSTALL_DATADIR}/attune COMPONENT command OPTIONAL)
 # What `attune tune` replays on a machine without a GPU.
 file(GLOB attune_recordings CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/templates/*/recordings/*.json.zst)
 foreach(recording IN LISTS attune_recordings)
   string(REGEX REPLACE "^.*/templates/([^/]+)/recordings/.*$" "\\1" template ${recording})
-  install(FILES ${recording} DESTINATION ${CMAKE_INSTALL_DATADIR}/attune/recordings/${template})
+  install(FILES ${recording} DESTINATION ${CMAKE_INSTALL_DATADIR}/attune/recordings/${template} COMPONENT command)
 endforeach()
 
 # What `attune template import` runs scripts of Kernel Tuner with.
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/python DESTINATION ${CMAKE_INSTALL_DATADIR}/attune FILES_MATCHING PATTERN "*.py")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/python DESTINATION ${CMAKE_INSTALL_DATADIR}/attune COMPONENT command FILES_MATCHING PATTERN "*.py")
 
 # To read, and for editors: templates get these headers from the command and the library.
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates/include DESTINATION ${CMAKE_INSTALL_DATADIR}/attune FILES_MATCHING PATTERN "*.cuh")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/templates/include DESTINATION ${CMAKE_INSTALL_DATADIR}/attune COMPONENT command FILES_MATCHING PATTERN "*.cuh")
 
 set(attune_package ${CMAKE_INSTALL_LIBDIR}/cmake/attune)
-install(EXPORT attuneTargets NAMESPACE attune:: DESTINATION ${attune_package})
+install(EXPORT attuneTargets NAMESPACE attune:: DESTINATION ${attune_package} COMPONENT development)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/attuneConfig.cmake.in ${PROJECT_BINARY_DIR}/attuneConfig.cmake
                               INSTALL_DESTINATION ${attune_package})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/attuneConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/attuneConfig.cmake ${PROJECT_BINARY_DIR}/attuneConfigVersion.cmake DESTINATION ${attune_package})
+install(FILES ${PROJECT_BINARY_DIR}/attuneConfig.cmake ${PROJECT_BINARY_DIR}/attuneConfigVersion.cmake DESTINATION ${attune_package}
+        COMPONENT development)
+
+# For programs that are not built by CMake.
+if(ATTUNE_SHARED)
+  file(RELATIVE_PATH attune_pc_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/attune.pc.in ${PROJECT_BINARY_DIR}/attune.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/attune.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+endif()
+
+# To read and to build: they are a project of their own beside an installed attune.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libattune-dev COMPONENT development)
+install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/SECURITY.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/attune
+        COMPONENT command)
+include(AttunePackages)

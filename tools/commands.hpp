@@ -23,6 +23,7 @@ void add_ladder_command(CLI::App& app, CommandContext& context);
 void add_show_command(CLI::App& app, CommandContext& context);
 void add_explain_command(CLI::App& app, CommandContext& context);
 void add_devices_command(CLI::App& app, CommandContext& context);
+void add_doctor_command(CLI::App& app, CommandContext& context);
 void add_record_command(CLI::App& app, CommandContext& context);
 void add_renew_command(CLI::App& app, CommandContext& context);
 void add_template_command(CLI::App& app, CommandContext& context);

@@ -1,0 +1,149 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <system_error>
+
+#include "attune/error.hpp"
+#include "db/database.hpp"
+#include "db/file_system.hpp"
+#include "tools/doctor/checks.hpp"
+#include "tuner/base/private_path.hpp"
+#include "tuner/runtime/layers.hpp"
+#include "tuner/session/tune/renewal.hpp"
+#include "tuner/spec/kernel_template.hpp"
+
+namespace attune::tools::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kReadWhole = std::uint64_t{1} << 30;  ///< larger files take long to check
+
+bool is_there(const fs::path& path) {
+  std::error_code ignored;  // what cannot be looked at is not there
+  return fs::exists(path, ignored);
+}
+
+std::string size_text(std::uint64_t bytes) {
+  return bytes < (1U << 20) ? fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024.0)
+                            : fmt::format("{:.1f} MiB", static_cast<double>(bytes) / 1048576.0);
+}
+
+void check_rows(const db::Database& database, const std::string& option, Area& area) {
+  if (database.info().bytes > kReadWhole) {
+    area.note("it is large, and its rows were not read", "attune db check" + option);
+    return;
+  }
+  const auto report = database.check();
+  if (report.ok)
+    area.fine(fmt::format("sound: {} rows checked", report.rows_checked));
+  else
+    area.wrong(fmt::format("damaged: {} of {} rows are bad and never used{}", report.bad_rows, report.rows_checked,
+                           report.problems.empty() ? "" : "; " + report.problems.front()),
+               "tune again what is missing (attune db check" + option + " lists it), or put a copy in its place");
+}
+
+/// What of its results dispatch can use here, and what waits for `attune renew`.
+void check_matches(const db::Database& database, const Machine& machine, const std::string& option, Area& area) {
+  const auto rows = database.best({});
+  if (rows.empty()) {
+    area.fine("no results yet");
+    return;
+  }
+  const spec::TemplateLibrary library;
+  const auto names = library.names();
+  const session::Present present{machine.devices.empty() ? "" : machine.devices.front().hard_key(),
+                                 machine.devices.empty() ? "" : machine.devices.front().driver, machine.nvrtc,
+                                 [&](const std::string& name) -> std::optional<spec::KernelTemplate> {
+                                   if (std::find(names.begin(), names.end(), name) == names.end()) return std::nullopt;
+                                   return library.find(name);
+                                 }};
+  const auto plan = session::plan_renewal(rows, present);
+  std::uint64_t stale = 0;
+  for (const auto& renewal : plan.renewals) stale += renewal.problems.size();
+  if (machine.devices.empty()) {
+    area.fine(fmt::format("{} results; which are of this machine is not known without a GPU", rows.size()));
+    return;
+  }
+  const std::string found = fmt::format("{} results: {} problems of this kind of GPU are current, {} results are of other kinds",
+                                        rows.size(), plan.current, plan.of_other_devices);
+  if (stale > 0)
+    area.note(fmt::format("{}; {} problems are of another template, driver or compiler", found, stale),
+              "attune renew" + option + " --dry-run");
+  else
+    area.fine(found);
+  if (!plan.impossible.empty())
+    area.note(fmt::format("{} problems cannot be asked any more: {}", plan.impossible.size(), plan.impossible.front().why));
+}
+
+/// A clock that was set back makes new results look older than those they replace.
+void check_dates(const db::Database& database, Area& area) {
+  std::string newest;
+  database.for_each_best([&](const db::BestRow& row) { newest = std::max(newest, row.recorded_at); });
+  const auto tomorrow = std::chrono::system_clock::now() + std::chrono::hours(24);
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(tomorrow);
+  std::tm utc{};
+  ::gmtime_r(&seconds, &utc);
+  char limit[32] = "";
+  std::strftime(limit, sizeof limit, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  if (newest > limit)
+    area.note(fmt::format("its newest result is of {}, later than this machine's clock says it is", newest),
+              "set the clock: of two results the later counts (timedatectl status)");
+}
+
+void check_writable(const fs::path& path, Area& area) {
+  const fs::path asked = is_there(path) ? path : path.parent_path();
+  if (is_there(asked) && ::access(asked.c_str(), W_OK) != 0)
+    area.wrong(fmt::format("{} cannot be written by this user", asked.string()),
+               fmt::format("choose another with --db or ATTUNE_DB, or: chmod u+w {}", asked.string()));
+  if (const auto network = db::network_file_system_of(path))
+    area.note(fmt::format("it lies on {}: several hosts may read it, and one at a time may write", *network),
+              "tune into a local file and merge: attune db merge");
+  if (const std::string why = is_there(path) ? base::why_not_private_database(path) : std::string(); !why.empty())
+    area.note("its stored code is not loaded, and compiled anew: " + why);
+}
+
+void check_file(const fs::path& path, const Machine& machine, const std::string& option, Area& area) {
+  try {
+    const auto database = db::Database::open(path, db::OpenMode::ReadOnly);
+    const auto info = database.info();
+    area.fine(fmt::format("{}: {}, schema {}, {} records, {} results", info.path, size_text(info.bytes), info.schema_version, info.records,
+                          info.best));
+    for (const auto& notice : database.notices()) area.note(notice);
+    check_rows(database, option, area);
+    check_matches(database, machine, option, area);
+    check_dates(database, area);
+  } catch (const Error& error) {
+    area.wrong(error.what(), "attune db check" + option);
+  }
+}
+
+}  // namespace
+
+void check_databases(const Machine& machine, const std::string& named, Findings& findings) {
+  Area own("database", findings);
+  try {
+    const fs::path path = database_path(named);
+    const std::string option = named.empty() ? "" : " --db " + named;
+    if (is_there(path))
+      check_file(path, machine, option, own);
+    else
+      own.fine(fmt::format("none yet at {}: the first tuning run makes it", path.string()));
+    check_writable(path, own);
+  } catch (const Error& error) {
+    own.wrong(error.what(), "name one: export ATTUNE_DB=/path/to/attune.db");
+  }
+  if (!named.empty()) return;
+  Area shipped("shipped database", findings);
+  const auto paths = runtime::shipped_database_paths();
+  const auto found = std::find_if(paths.begin(), paths.end(), is_there);
+  if (found == paths.end())
+    shipped.note(fmt::format("none at {}: dispatch goes by your own results and the templates' defaults", paths.front().string()),
+                 "install attune again");
+  else
+    check_file(*found, machine, " --db " + found->string(), shipped);
+}
+
+}  // namespace attune::tools::doctor

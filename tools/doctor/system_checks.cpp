@@ -1,0 +1,85 @@
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "attune/error.hpp"
+#include "tools/doctor/checks.hpp"
+#include "tuner/base/cpus.hpp"
+#include "tuner/base/files.hpp"
+#include "tuner/base/private_path.hpp"
+
+namespace attune::tools::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kLeastFree = std::uint64_t{512} << 20;  ///< precompiled headers and cubins of a few workers
+constexpr rlim_t kLeastFiles = 256;                             ///< pipes of some ten workers, databases, sources
+constexpr rlim_t kLeastProcesses = 256;
+constexpr rlim_t kLeastMemory = rlim_t{16} << 30;  ///< address space: NVRTC and a CUDA context reserve much more than they use
+
+void check_folder(const std::string& what, const fs::path& folder, const std::string& variable, Area& area) {
+  if (folder.empty()) {
+    area.wrong(fmt::format("no folder for {}: neither {} nor HOME is set", what, variable), fmt::format("export {}=/path", variable));
+    return;
+  }
+  std::error_code ignored;  // what cannot be looked at cannot be used either
+  if (!fs::is_directory(folder, ignored) || ::access(folder.c_str(), W_OK | X_OK) != 0) {
+    area.wrong(fmt::format("{} ({}) is no folder that this user can write", folder.string(), what),
+               fmt::format("export {}=/path of one that you can", variable));
+    return;
+  }
+  struct statvfs status {};
+  const bool known = ::statvfs(folder.c_str(), &status) == 0;
+  const std::uint64_t free = known ? std::uint64_t{status.f_bavail} * status.f_frsize : 0;
+  const std::string text = fmt::format("{}: {}, {:.1f} GiB free", what, folder.string(), static_cast<double>(free) / (1 << 30));
+  if (known && free < kLeastFree)
+    area.note(text, fmt::format("make room: tuning keeps code there as it goes, some hundred MiB ({} names another)", variable));
+  else
+    area.fine(text);
+}
+
+void check_cache(Area& area) {
+  const fs::path folder = base::cache_folder();
+  check_folder("compiled code", folder, "XDG_CACHE_HOME", area);
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) return;
+  const auto walked = base::walk_privately(folder);
+  if (!walked.refusal.empty()) area.note("compiled code is not kept: " + walked.refusal);
+}
+
+void check_limit(const char* what, int resource, rlim_t least, const char* mend, Area& area) {
+  struct rlimit limit {};
+  if (::getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) return;
+  const std::string text =
+      limit.rlim_cur == RLIM_INFINITY ? fmt::format("{}: no limit", what) : fmt::format("{}: at most {}", what, limit.rlim_cur);
+  if (limit.rlim_cur < least)
+    area.note(text + ", which a run with many workers may reach", mend);
+  else
+    area.fine(text);
+}
+
+}  // namespace
+
+void check_system(Findings& findings) {
+  Area folders("folders", findings);
+  check_folder("databases", base::data_folder(), "XDG_DATA_HOME", folders);
+  check_cache(folders);
+  std::error_code ignored;
+  check_folder("temporary files", fs::temp_directory_path(ignored), "TMPDIR", folders);
+  Area limits("limits", findings);
+  check_limit("open files", RLIMIT_NOFILE, kLeastFiles, "ulimit -n 4096", limits);
+  check_limit("processes", RLIMIT_NPROC, kLeastProcesses, "ulimit -u 4096", limits);
+  check_limit("address space, bytes", RLIMIT_AS, kLeastMemory, "ulimit -v unlimited", limits);
+  const std::size_t cpus = base::available_cpus().size();
+  if (cpus < 2)
+    limits.note("1 processor: compiling and timing share it, and figures suffer", "give the process or container two or more");
+  else
+    limits.fine(fmt::format("{} processors", cpus));
+}
+
+}  // namespace attune::tools::doctor
