@@ -9,7 +9,7 @@ A table stands between two marker lines:
 
 Each table is made by the function of its name in a module beside this one, whose first lines say which recorded results it reads:
 reduce_tables, histogram_tables, dispatch_tables, tuning_tables, ladder_tables, histogram_ladder_tables, evidence_tables, build_tables,
-promise_table, transpose_tables, again_tables, costly_tables, peers_tables, search_tables.
+promise_table, transpose_tables, again_tables, costly_tables, peers_tables, search_tables, readme_tables.
 
     docs/tables/doc_tables.py            rewrites the files
     docs/tables/doc_tables.py --check    changes nothing; exit code 1 and the file's name when a table is not up to date
@@ -29,6 +29,7 @@ import histogram_tables
 import ladder_tables
 import peers_tables
 import promise_table
+import readme_tables
 import reduce_tables
 import evidence_tables
 import search_tables
@@ -39,6 +40,7 @@ from common import Malformed
 MARKED = re.compile(r"(<!-- table:([a-z0-9_]+) -->\n)(.*?)(<!-- /table -->)", re.DOTALL)
 OPENING = re.compile(r"<!-- table:")
 MADE_BY = (
+    readme_tables.three_numbers, readme_tables.tune_reduce_short,
     reduce_tables.reduce_vs_cub, reduce_tables.reduce_ratios, reduce_tables.reproducible_cost, reduce_tables.read_ceiling,
     histogram_tables.histogram_vs_cub, histogram_tables.histogram_ratios,
     dispatch_tables.dispatch_random, dispatch_tables.ragged_sizes, dispatch_tables.dispatch_overhead,
