@@ -18,8 +18,8 @@ if ((${#missing[@]} > 0)); then
     run=(sudo)
   fi
   export DEBIAN_FRONTEND=noninteractive
-  "${run[@]}" apt-get update -qq
-  "${run[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}"
+  "${run[@]}" apt-get -o DPkg::Lock::Timeout=300 update -qq
+  "${run[@]}" apt-get -o DPkg::Lock::Timeout=300 install -y -qq --no-install-recommends "${missing[@]}"
 fi
 if ! command -v nvcc >/dev/null && [[ ! -x /usr/local/cuda/bin/nvcc ]]; then
   echo "The CUDA toolkit (12.4 or newer) is not there: install it from NVIDIA, or set CUDAToolkit_ROOT." >&2
