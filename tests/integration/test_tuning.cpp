@@ -192,8 +192,8 @@ TEST_CASE_FIXTURE(Cli, "template check prints the space size and compiles for an
 TEST_CASE_FIXTURE(Cli, "every command explains itself and help is no failure") {
   CHECK(attune({"--help"}).exit_code == 0);
   CHECK(attune({"--version"}).out.find("attune ") == 0);
-  for (const char* command :
-       {"tune", "ladder", "show", "explain", "report", "record", "template", "source", "compile", "export", "devices", "db"}) {
+  for (const char* command : {"tune", "ladder", "show", "explain", "report", "record", "renew", "template", "source", "compile", "export",
+                              "devices", "doctor", "db", "cache", "layer", "simulate", "completion", "manual"}) {
     CAPTURE(command);
     const auto help = attune({command, "--help"});
     CHECK(help.exit_code == 0);
