@@ -80,6 +80,8 @@ endif()
 
 # To read and to build: they are a project of their own beside an installed attune.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/examples DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/libattune-dev COMPONENT development)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/attune COMPONENT command
+        FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN site EXCLUDE PATTERN tables EXCLUDE)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/SECURITY.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/attune
         COMPONENT command)
 include(AttunePackages)

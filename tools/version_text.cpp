@@ -1,6 +1,5 @@
 #include "tools/version_text.hpp"
 
-#include <cuda.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -18,9 +17,8 @@ std::string version_text() {
   std::string templates;
   for (const auto& name : library.names())
     templates += fmt::format("{}{} {}", templates.empty() ? "" : ", ", name, library.find(name).content_hash.substr(0, 12));
-  return fmt::format("attune {} (content {})\nbuilt with CUDA {}.{}, SQLite {}; database schema {}\ntemplates: {}", build::kVersion,
-                     build::kContentHash, CUDA_VERSION / 1000, CUDA_VERSION % 1000 / 10, db::sqlite_version(), db::Database::kSchemaVersion,
-                     templates);
+  return fmt::format("attune {} (content {})\nbuilt with CUDA {}, SQLite {}; database schema {}\ntemplates: {}", build::kVersion,
+                     build::kContentHash, build::kToolkit, db::sqlite_version(), db::Database::kSchemaVersion, templates);
 }
 
 }  // namespace attune::tools

@@ -87,6 +87,7 @@ as_user attune explain reduce --T f32 --op sum --size 2^24 --device "NVIDIA H200
 expect_code 0
 as_user bash -c 'source /usr/share/bash-completion/completions/attune && COMP_WORDS=(attune do) COMP_CWORD=1 && _attune && echo "${COMPREPLY[@]}"'
 expect doctor
+[[ -e $root/usr/share/doc/attune/docs/installing.md && -e $root/usr/share/doc/attune/docs/pictures/report.png ]] || fail "the README leads nowhere"
 [[ -e $root/usr/share/man/man1/attune-tune.1 ]] || [[ -e $root/usr/share/man/man1/attune-tune.1.gz ]] || fail "no manual page"
 
 step "a prefix that was moved"
