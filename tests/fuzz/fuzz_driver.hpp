@@ -23,7 +23,8 @@ using FuzzTarget = std::function<void(const std::string& input)>;
 /// (tests/fuzz/mutator.hpp) until a count or a time is reached. An input whose refusal reads differently from all before joins the corpus.
 /// They run in a child process, so that a crash names its input: findings are written to files, and the run goes on behind them.
 ///
-/// Arguments: --seed N (1), --iterations N (no limit), --seconds S (4; 1,800 where ATTUNE_CAMPAIGN is full; 0 is no limit),
+/// Arguments: --seed N (1), --iterations N (no limit), --seconds S (ATTUNE_FUZZ_SECONDS, else 4; 1,800 where ATTUNE_CAMPAIGN is full; 0 is
+/// no limit),
 ///            --deadline S (10 or what the format says, CPU time of one input; five times that under a sanitizer), --memory MiB (4,096; not
 ///            under a sanitizer), --max-bytes N (65,536), --findings FOLDER (fuzz_findings), --output FILE (the figures as well), FILE...
 ///            (runs these inputs alone, in this process: for a debugger).
