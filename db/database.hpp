@@ -81,8 +81,9 @@ class Database {
   [[nodiscard]] std::vector<RecordRow> records(const Query& query) const;
   /// The same one by one, for what may not fit into memory together. `visit` must not use the database.
   void for_each_record(const Query& query, const std::function<void(const RecordRow&)>& visit) const;
-  /// Which best rows travel: those with a verified record of their configuration beside them, or all, or none.
-  enum class BestRows { Verified, All, None };
+  /// Which best rows travel: those with a verified record of their configuration beside them, or all, or none; or all and, of the
+  /// other rows, only the devices and templates that they refer to (what is left out of those is not counted then).
+  enum class BestRows { Verified, All, None, Alone };
   /// Gives every row that may travel to `sink`, as of one moment: docs/database.md, "Exchange". Counts what is left out.
   /// `sink` must not use the database. Throws: DatabaseError, and what `sink` throws.
   [[nodiscard]] LeftOut for_each_row(RowSink& sink, BestRows best = BestRows::Verified) const;

@@ -34,6 +34,7 @@ void add_simulate_command(CLI::App& app, CommandContext& context);
 void add_source_command(CLI::App& app, CommandContext& context);
 void add_compile_command(CLI::App& app, CommandContext& context);
 void add_export_command(CLI::App& app, CommandContext& context);
+void add_fleet_command(CLI::App& app, CommandContext& context);
 
 /// `--db` text, or the default rules (db::default_path).
 [[nodiscard]] std::filesystem::path database_path(const std::string& option);
