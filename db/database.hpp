@@ -135,6 +135,8 @@ class Database {
   /// Gives space that removed rows held back to the file system. `keep_going` is asked now and then; on false the file stays
   /// as it was. Requires: no Batch. Throws: DatabaseError when another process is writing to it, or `keep_going` said so.
   [[nodiscard]] VacuumReport vacuum(const KeepGoing& keep_going);
+  /// Lets so many MiB of pages stay in memory from now on, as far as there are so many: for whoever stores rows that hit pages anywhere.
+  void keep_in_memory(int mebibytes);
   /// Copies into a new file in journal_mode=DELETE (readable in read-only folders). Throws: DatabaseError; no leftovers.
   void export_to(const std::filesystem::path& path) const;
 

@@ -1,6 +1,6 @@
 #include "db/merge_in_turn.hpp"
 
-#include <set>
+#include <utility>
 
 #include "db/exchange_parts.hpp"
 #include "db/merging.hpp"
@@ -10,67 +10,12 @@
 namespace attune::db {
 namespace {
 
-/// Checks rows and hands them on at once: the transaction around it takes back what came before a refusal.
-class Checked : public RowSink {
- public:
-  Checked(RowSink& next, RowSink& rules, std::string name, std::function<void()> on_row)
-      : next_(next), rules_(rules), name_(std::move(name)), on_row_(std::move(on_row)) {}
-  void take(const DeviceRow& row) override { give(row); }
-  void take(const TemplateRow& row) override { give(row); }
-  void take(const SessionRow& row) override { give(row); }
-  void take(const RecordRow& row) override { give(row); }
-  void take(const BestRow& row) override {
-    // Of a template without a reference there is nothing else, and it stays where it is, refused or not.
-    if (row.objective != BestRow().objective) {
-      ++unverified;
-      return;
-    }
-    give(row);
-  }
+using namespace std::chrono_literals;
 
-  RowCounts rows;
-  std::uint64_t unverified = 0;  ///< best rows left out
-
- private:
-  template <class Row>
-  void give(const Row& row) {
-    at_place(name_, 0, name_of(row), [&] {
-      check_.take(row);
-      rules_.take(row);
-    });
-    ++count_of(rows, row);
-    on_row_();
-    next_.take(row);
-  }
-
-  RowSink& next_;
-  RowSink& rules_;
-  RowCheck check_;
-  std::string name_;
-  std::function<void()> on_row_;
-};
-
-/// What `take_best` asks of a database: its devices and templates, so that rows that refer to them can be checked, and its best rows.
-class OnlyBest : public RowSink {
- public:
-  explicit OnlyBest(Merging& merging) : merging_(merging) {}
-  void take(const DeviceRow&) override {}
-  void take(const TemplateRow&) override {}
-  void take(const SessionRow&) override {}
-  void take(const RecordRow&) override {}
-  void take(const BestRow& row) override { merging_.offer_best(row, false); }
-
- private:
-  Merging& merging_;
-};
-
-void add(RowCounts& sum, const RowCounts& more) {
-  sum.devices += more.devices;
-  sum.templates += more.templates;
-  sum.sessions += more.sessions;
-  sum.records += more.records;
-  sum.best += more.best;
-}
+/// Others wait for a lock for half a minute (kBusyTimeoutMs). The longer a transaction, the fewer times a page of an index is written.
+constexpr auto kLongestLock = 5s;
+/// Pages of the indexes, which rows of other databases hit anywhere: those of ten million records take about as much.
+constexpr int kCacheMiB = 1024;
 
 void add(LeftOut& sum, const LeftOut& more) {
   sum.damaged += more.damaged;
@@ -78,45 +23,156 @@ void add(LeftOut& sum, const LeftOut& more) {
   sum.orphaned += more.orphaned;
 }
 
+/// Only counts and checks.
+class Checking : public RowSink {
+ public:
+  Checking(RowSink& rules, std::string name, const OnRow& on_row) : rules_(rules), name_(std::move(name)), on_row_(on_row) {}
+  void take(const DeviceRow& row) override { check(row); }
+  void take(const TemplateRow& row) override { check(row); }
+  void take(const SessionRow& row) override { check(row); }
+  void take(const RecordRow& row) override { check(row); }
+  void take(const BestRow& row) override {
+    // Others are of a template without a reference, and stay where they are.
+    if (row.objective == BestRow().objective) check(row);
+  }
+
+  std::uint64_t rows = 0;
+
+ private:
+  template <class Row>
+  void check(const Row& row) {
+    const auto why = why_refused([&] {
+      check_.take(row);
+      rules_.take(row);
+    });
+    if (why) refuse_at(name_, 0, name_of(row), *why);
+    ++rows;
+    if (on_row_) on_row_(rows);
+  }
+
+  RowSink& rules_;
+  RowCheck check_;
+  std::string name_;
+  const OnRow& on_row_;
+};
+
+/// Hands checked rows on, and counts them. Which best rows are doubtful is not asked: their own records have been merged.
+class Taking : public RowSink {
+ public:
+  Taking(Merging& merging, RowCounts& rows, const OnRow& on_row) : merging_(merging), rows_(rows), on_row_(on_row) {}
+  void take(const DeviceRow& row) override { give(row); }
+  void take(const TemplateRow& row) override { give(row); }
+  void take(const SessionRow& row) override { give(row); }
+  void take(const RecordRow& row) override { give(row); }
+  void take(const BestRow& row) override { give(row); }
+
+ private:
+  template <class Row>
+  void give(const Row& row) {
+    ++count_of(rows_, row);
+    if (on_row_) on_row_(rows_.all());
+    merging_.take(row);
+  }
+
+  Merging& merging_;
+  RowCounts& rows_;
+  const OnRow& on_row_;
+};
+
+/// Devices and templates come along, for nothing.
+class TakingBest : public RowSink {
+ public:
+  TakingBest(Merging& merging, RowCounts& rows, const OnRow& on_row) : merging_(merging), rows_(rows), on_row_(on_row) {}
+  void take(const DeviceRow&) override {}
+  void take(const TemplateRow&) override {}
+  void take(const SessionRow&) override {}
+  void take(const RecordRow&) override {}
+  void take(const BestRow& row) override {
+    if (row.objective != BestRow().objective) {
+      ++merging_.unverified;
+      return;
+    }
+    ++rows_.best;
+    if (on_row_) on_row_(rows_.all());
+    merging_.offer_best(row, false);
+  }
+
+ private:
+  Merging& merging_;
+  RowCounts& rows_;
+  const OnRow& on_row_;
+};
+
+const std::function<void()> kNothing = [] {};
+
+/// Adds what a walk over one database came to, also when it ends early.
+class Counted {
+ public:
+  Counted(const Merging& merging, ImportReport& report) : merging_(merging), report_(report) {}
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+  ~Counted() {
+    report_.stored.devices += merging_.stored.devices;
+    report_.stored.templates += merging_.stored.templates;
+    report_.stored.sessions += merging_.stored.sessions;
+    report_.stored.records += merging_.stored.records;
+    report_.stored.best += merging_.stored.best;
+    report_.left_out.contradicted += merging_.contradicted;
+    report_.left_out.unverified += merging_.unverified;
+  }
+
+ private:
+  const Merging& merging_;
+  ImportReport& report_;
+};
+
 }  // namespace
 
-std::uint64_t MergeInTurn::take_rows(const Database& other, const OnRow& on_row) {
-  const std::uint64_t before = report_.rows.all();
-  Database::Batch batch(database_);
-  const std::function<void()> nothing = [] {};
-  Merging merging(database_, nothing);
-  std::uint64_t read = 0;
-  Checked checked(merging, rules_, other.path().string(), [&] {
-    ++read;
-    if (on_row) on_row(before + read);
-  });
-  const LeftOut left = other.for_each_row(checked, Database::BestRows::None);
-  merging.forget_contradicted();
-  batch.commit();
-  add(report_.rows, checked.rows);
-  add(report_.stored, merging.stored);
-  add(report_.left_out, left);
-  report_.left_out.contradicted += merging.contradicted;
-  report_.left_out.unverified += merging.unverified;
-  return read;
+std::uint64_t check_rows(const Database& other, RowSink& rules, const OnRow& on_row) {
+  Checking checking(rules, other.path().string(), on_row);
+  static_cast<void>(other.for_each_row(checking, Database::BestRows::All));
+  return checking.rows;
+}
+
+MergeInTurn::MergeInTurn(Database& database) : database_(database) { database_.keep_in_memory(kCacheMiB); }
+
+void MergeInTurn::begin() {
+  if (batch_) return;
+  batch_.emplace(database_);
+  begun_ = Clock::now();
+}
+
+void MergeInTurn::commit_when_due() {
+  if (batch_ && Clock::now() - begun_ >= kLongestLock) finish();
+}
+
+void MergeInTurn::finish() {
+  if (!batch_) return;
+  batch_->commit();
+  batch_.reset();
+}
+
+void MergeInTurn::take_rows(const Database& other, const OnRow& on_row) {
+  begin();
+  Merging merging(database_, kNothing);
+  {
+    const Counted counted(merging, report_);
+    Taking taking(merging, report_.rows, on_row);
+    add(report_.left_out, other.for_each_row(taking, Database::BestRows::None));
+    merging.forget_contradicted();
+  }
+  commit_when_due();
 }
 
 void MergeInTurn::take_best(const Database& other, const OnRow& on_row) {
-  Database::Batch batch(database_);
-  const std::function<void()> nothing = [] {};
-  Merging merging(database_, nothing);
-  OnlyBest best(merging);
-  std::uint64_t read = 0;
-  Checked checked(best, rules_, other.path().string(), [&] {
-    if (on_row) on_row(report_.rows.all() + ++read);
-  });
-  const LeftOut left = other.for_each_row(checked, Database::BestRows::Alone);
-  batch.commit();
-  add(report_.left_out, left);
-  report_.rows.best += checked.rows.best;
-  report_.stored.best += merging.stored.best;
-  report_.left_out.contradicted += merging.contradicted;
-  report_.left_out.unverified += merging.unverified + checked.unverified;
+  begin();
+  Merging merging(database_, kNothing);
+  {
+    const Counted counted(merging, report_);
+    TakingBest taking(merging, report_.rows, on_row);
+    add(report_.left_out, other.for_each_row(taking, Database::BestRows::Alone));
+  }
+  commit_when_due();
 }
 
 }  // namespace attune::db

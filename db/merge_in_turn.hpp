@@ -1,33 +1,46 @@
 #pragma once
+#include <chrono>
 #include <cstdint>
-#include <functional>
+#include <optional>
 
 #include "db/database.hpp"
 #include "db/exchange.hpp"
 
 namespace attune::db {
 
-/// Merges any number of databases, one open at a time, in memory that does not depend on how many there are or how long they are: what
+/// Looks at every row of a database as a merge does, and stores nothing: what several threads may do at a time, each with databases and
+/// rules of its own. Returns how many rows there are. Throws: SpecError naming the file and the row that is refused, DatabaseError, what
+/// `on_row` throws.
+std::uint64_t check_rows(const Database& other, RowSink& rules, const OnRow& on_row = {});
+
+/// Merges any number of databases, one after the other, in memory that does not depend on how many there are or how long they are: what
 /// db::merge_opened does with all of them open. Two walks: first `take_rows` of every database, then `take_best` of every one, since
 /// whether a best row counts is said by the records of all. What it comes to is the same in whatever order the databases come, as far as
-/// exports show. Each call is a transaction: one that ends early leaves the others as they are, the same walks again complete it, and other
-/// processes may write between two calls.
+/// exports show. It commits every few seconds, so that others who write wait no longer than that: a merge that ends early leaves a sound
+/// database with a part of the rows, and the same walks again complete it.
 class MergeInTurn {
  public:
-  /// Requires: both outlive this; `database` is open for writing, without a Batch.
-  MergeInTurn(Database& database, RowSink& rules) : database_(database), rules_(rules) {}
+  /// Requires: `database` outlives this and is open for writing, without a Batch.
+  explicit MergeInTurn(Database& database);
 
-  /// Everything but best rows, each checked before it is stored. Returns how many rows were read.
-  /// Throws: SpecError naming the file and the row that is refused, DatabaseError, what `on_row` throws; nothing of `other` is stored then.
-  std::uint64_t take_rows(const Database& other, const OnRow& on_row = {});
-  /// Best rows, of which those without a verified record in what was merged are left out and counted. Throws: as `take_rows`.
+  /// Everything but best rows. Requires: check_rows took `other` as it is now. Throws: DatabaseError, what `on_row` throws; rows that came
+  /// before are stored all the same.
+  void take_rows(const Database& other, const OnRow& on_row = {});
+  /// Best rows; those without a verified record in what was merged are left out and counted. Requires: as take_rows. Throws: likewise.
   void take_best(const Database& other, const OnRow& on_row = {});
+  /// Without it the last few seconds' rows are not stored. Throws: DatabaseError.
+  void finish();
   /// Of all calls so far.
   [[nodiscard]] const ImportReport& report() const { return report_; }
 
  private:
+  using Clock = std::chrono::steady_clock;
+  void begin();
+  void commit_when_due();
+
   Database& database_;
-  RowSink& rules_;
+  std::optional<Database::Batch> batch_;
+  Clock::time_point begun_;
   ImportReport report_;
 };
 

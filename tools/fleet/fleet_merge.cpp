@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <deque>
+#include <future>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -16,6 +18,7 @@
 #include "tools/output.hpp"
 #include "tools/progress_line.hpp"
 #include "tools/stop_signals.hpp"
+#include "tuner/base/cpus.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/terminal.hpp"
@@ -62,16 +65,13 @@ class FleetMerge {
                                    options_.folder.string(), options_.folder.string()));
     auto database = db::Database::open(options_.database, db::OpenMode::ReadWrite, [] { return !stop_asked(); });
     print_notices(database);
-    session::ExchangeRules rules;
-    db::MergeInTurn merge(database, rules);
+    db::MergeInTurn merge(database);
+    take_all_rows(merge);
     for (auto& shard : report_.shards) {
       if (shard.path.empty()) continue;
-      reading(shard, [&](const db::Database& other) { take_rows(merge, shard, other); });
+      reading(shard, [&] { take_best(merge, shard); });
     }
-    for (auto& shard : report_.shards) {
-      if (shard.path.empty()) continue;
-      reading(shard, [&](const db::Database& other) { take_best(merge, shard, other); });
-    }
+    merge.finish();
     report_.merged = merge.report();
     report_.database = database.path().string();
     report_.agreement = agreement_.result();
@@ -93,14 +93,48 @@ class FleetMerge {
     return shard;
   }
 
+  /// A shard whose rows have all been checked, still open.
+  struct CheckedShard {
+    db::Database opened;
+    FileVersion version;
+  };
+
+  /// Runs in threads of its own. Throws: as db::check_rows.
+  [[nodiscard]] static CheckedShard check(const fs::path& path) {
+    const FileVersion version = version_of(path);
+    auto opened = db::Database::open(path, db::OpenMode::ReadOnly);
+    session::ExchangeRules rules;
+    static_cast<void>(db::check_rows(opened, rules, [](std::uint64_t) { throw_when_stopped(); }));
+    return {std::move(opened), version};
+  }
+
+  /// Shards are checked ahead, as many at a time as there are processors beside the one that stores: checking takes longer than storing.
+  void take_all_rows(db::MergeInTurn& merge) {
+    const std::size_t ahead = std::max<std::size_t>(base::available_cpus().size(), 2) - 1;
+    std::deque<std::future<CheckedShard>> checking;
+    std::size_t next = 0;
+    for (auto& shard : report_.shards) {
+      for (; next < report_.shards.size() && checking.size() <= ahead; ++next) {
+        const fs::path& path = report_.shards[next].path;
+        checking.push_back(path.empty() ? std::future<CheckedShard>() : std::async(std::launch::async, [path] { return check(path); }));
+      }
+      auto checked = std::move(checking.front());
+      checking.pop_front();
+      if (!checked.valid()) continue;
+      reading(shard, [&] {
+        const CheckedShard found = checked.get();
+        store_rows(merge, shard, found);
+        look_into(shard, found.opened);
+      });
+    }
+  }
+
   /// A shard that cannot be read costs itself alone. Throws: what concerns the target, and being interrupted.
   template <class Work>
   void reading(MergedShard& shard, Work&& work) {
     throw_when_stopped();
     try {
-      if (std::error_code error; !fs::exists(shard.path, error)) shard = look_for(shard.number);  // it was finished meanwhile
-      const auto other = db::Database::open(shard.path, db::OpenMode::ReadOnly);
-      work(other);
+      work();
     } catch (const DatabaseError& error) {
       if (fs::path(error.path()) != fs::absolute(shard.path)) throw;
       shard.cannot_be_read(error.what());
@@ -109,24 +143,20 @@ class FleetMerge {
     }
   }
 
-  void take_rows(db::MergeInTurn& merge, MergedShard& shard, const db::Database& other) {
-    store_rows(merge, shard, other);
-    look_into(shard, other);
-  }
-
-  void take_best(db::MergeInTurn& merge, const MergedShard& shard, const db::Database& other) {
-    // A task that is at work has published more: the records of these best rows.
-    if (versions_[shard.number] != version_of(shard.path)) store_rows(merge, shard, other);
-    merge.take_best(other, [](std::uint64_t) { throw_when_stopped(); });
-  }
-
-  void store_rows(db::MergeInTurn& merge, const MergedShard& shard, const db::Database& other) {
-    versions_[shard.number] = version_of(shard.path);
-    merge.take_rows(other, [&](std::uint64_t rows) {
+  void store_rows(db::MergeInTurn& merge, const MergedShard& shard, const CheckedShard& found) {
+    versions_[shard.number] = found.version;
+    merge.take_rows(found.opened, [&](std::uint64_t rows) {
       throw_when_stopped();
       if (line_.due()) line_.show(fmt::format("merging shard {} of {}: {} rows", shard.number, report_.shards.size(), rows));
     });
     line_.clear();
+  }
+
+  void take_best(db::MergeInTurn& merge, MergedShard& shard) {
+    if (std::error_code error; !fs::exists(shard.path, error)) shard.path = finished_path(options_.folder, shard.number);
+    // A task that is at work, or has just ended, has published more: its records come before its best rows.
+    if (versions_[shard.number] != version_of(shard.path)) store_rows(merge, shard, check(shard.path));
+    merge.take_best(db::Database::open(shard.path, db::OpenMode::ReadOnly), [](std::uint64_t) { throw_when_stopped(); });
   }
 
   /// What the report tells of it.

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "attune/error.hpp"
@@ -138,7 +139,7 @@ int plan_fleet(const PlanOptions& options, const std::vector<std::string>& argum
   for (std::size_t i = 0; i < options.shards; ++i) {
     files.push_back(problem_lines(problems, shares.controls, shares.shards[i]));
     manifest.shards.push_back({fmt::format("shards/{:04}.jsonl", i), base::content_key(files.back()),
-                               shares.controls.size() + shares.shards[i].size(), shares.seconds[i]});
+                               shares.controls.size() + shares.shards[i].size(), std::round(shares.seconds[i] * 1e3) / 1e3});
   }
   make_folder(options.folder / "shards");
   // What is carried decides whether the plan is the same: copies are made beside a plan that is there, and go again.
