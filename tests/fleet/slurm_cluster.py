@@ -3,6 +3,7 @@
 Processors stand for GPUs. Needs Debian's slurm-wlm and root (slurmd starts tasks under their users' names). The daemons belong to this
 process alone and are ended with it; nothing outside of the folder is read or written but Slurm's programs.
 """
+import ctypes
 import os
 import shutil
 import signal
@@ -52,6 +53,12 @@ def why_not():
 
 def search_path():
     return os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
+
+
+def end_with_parent():
+    """Where this process is killed, as by a time limit, nobody is left to end the daemons: the kernel does."""
+    set_parent_death_signal = 1  # PR_SET_PDEATHSIG
+    ctypes.CDLL(None).prctl(set_parent_death_signal, signal.SIGKILL)
 
 
 def free_port():
@@ -110,7 +117,8 @@ class Cluster:
 
     def start(self, *words):
         log = open(self.folder / f"{words[0]}.out", "wb")
-        self.daemons.append(subprocess.Popen(words, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder))
+        self.daemons.append(subprocess.Popen(words, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.folder,
+                                             preexec_fn=end_with_parent))
         log.close()
 
     def run(self, *words, check=True, text=None):

@@ -82,6 +82,7 @@ class FleetMerge {
   [[nodiscard]] MergedShard look_for(std::size_t number) const {
     MergedShard shard;
     shard.number = number;
+    shard.left = manifest_.shards[number].problems;
     std::error_code error;
     for (const auto& [path, state] : {std::pair(finished_path(options_.folder, number), MergedShard::State::Finished),
                                       {partial_path(options_.folder, number), MergedShard::State::Partial}}) {

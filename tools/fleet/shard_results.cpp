@@ -98,8 +98,13 @@ void ShardResults::take_in() {
 
 void ShardResults::begin() { take_in(); }
 
+void ShardResults::remove_partial() const {
+  std::error_code ignored;  // another task may have done so
+  fs::remove(partial_path(folder_, shard_), ignored);
+}
+
 void ShardResults::publish(State state) {
-  if (finished()) return;  // by another task, from the same problems
+  if (finished()) return remove_partial();  // by another task, from the same problems
   take_in();
   const fs::path copy = scratch_ / (shard_name(shard_) + ".copy.db");
   std::error_code error;
@@ -107,12 +112,12 @@ void ShardResults::publish(State state) {
   db::Database::open(database_, db::OpenMode::ReadOnly).export_to(copy);
   if (state == State::Finished) {
     copy_whole(copy, finished_path(folder_, shard_));
-    fs::remove(partial_path(folder_, shard_), error);
   } else {
     copy_whole(copy, partial_path(folder_, shard_));
     own_ = published();
   }
   fs::remove(copy, error);
+  if (finished()) remove_partial();  // also where another task has finished the shard meanwhile
 }
 
 }  // namespace attune::tools

@@ -39,6 +39,7 @@ class ShardResults {
   };
   [[nodiscard]] std::optional<Version> published() const;
   void take_in();
+  void remove_partial() const;
   void set_aside(const std::string& why) const;
 
   std::filesystem::path folder_, scratch_, database_;
