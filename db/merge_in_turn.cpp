@@ -1,11 +1,13 @@
 #include "db/merge_in_turn.hpp"
 
+#include <type_traits>
 #include <utility>
 
 #include "db/exchange_parts.hpp"
 #include "db/merging.hpp"
 #include "db/refusal_place.hpp"
 #include "db/row_check.hpp"
+#include "db/tables.hpp"
 
 namespace attune::db {
 namespace {
@@ -23,7 +25,32 @@ void add(LeftOut& sum, const LeftOut& more) {
   sum.orphaned += more.orphaned;
 }
 
-/// Only counts and checks.
+/// About what a row takes in memory.
+template <class Row>
+std::size_t bytes_of(const Row& row) {
+  std::size_t bytes = sizeof(Row);
+  for_each_column<Row>([&]<class Value>(const Column<Row, Value>& column) {
+    if constexpr (std::is_same_v<Value, std::string>) bytes += (row.*column.member).size();
+  });
+  if constexpr (std::is_same_v<Row, TemplateRow>) {
+    for (const auto& [name, contents] : row.files) bytes += name.size() + contents.size();
+  }
+  return bytes;
+}
+
+}  // namespace
+
+template <class Row>
+void CheckedRows::keep(const Row& row) {
+  if (!all_kept()) return;
+  bytes_ += bytes_of(row);
+  if (all_kept())
+    rows_.emplace_back(row);
+  else
+    std::vector<std::variant<DeviceRow, TemplateRow, SessionRow, RecordRow>>().swap(rows_);
+}
+
+/// Checks rows, and keeps those that are merged first.
 class Checking : public RowSink {
  public:
   Checking(RowSink& rules, std::string name, const OnRow& on_row) : rules_(rules), name_(std::move(name)), on_row_(on_row) {}
@@ -36,7 +63,10 @@ class Checking : public RowSink {
     if (row.objective == BestRow().objective) check(row);
   }
 
-  std::uint64_t rows = 0;
+  [[nodiscard]] CheckedRows finish(const LeftOut& left) {
+    checked_.left_out_ = left;
+    return std::move(checked_);
+  }
 
  private:
   template <class Row>
@@ -46,15 +76,20 @@ class Checking : public RowSink {
       rules_.take(row);
     });
     if (why) refuse_at(name_, 0, name_of(row), *why);
-    ++rows;
-    if (on_row_) on_row_(rows);
+    ++rows_;
+    if (on_row_) on_row_(rows_);
+    if constexpr (!std::is_same_v<Row, BestRow>) checked_.keep(row);
   }
 
   RowSink& rules_;
   RowCheck check_;
   std::string name_;
   const OnRow& on_row_;
+  std::uint64_t rows_ = 0;
+  CheckedRows checked_;
 };
+
+namespace {
 
 /// Hands checked rows on, and counts them. Which best rows are doubtful is not asked: their own records have been merged.
 class Taking : public RowSink {
@@ -128,10 +163,10 @@ class Counted {
 
 }  // namespace
 
-std::uint64_t check_rows(const Database& other, RowSink& rules, const OnRow& on_row) {
+CheckedRows check_rows(const Database& other, RowSink& rules, const OnRow& on_row) {
   Checking checking(rules, other.path().string(), on_row);
-  static_cast<void>(other.for_each_row(checking, Database::BestRows::All));
-  return checking.rows;
+  const LeftOut left = other.for_each_row(checking, Database::BestRows::All);
+  return checking.finish({left.damaged, left.unsourced, left.orphaned});
 }
 
 MergeInTurn::MergeInTurn(Database& database) : database_(database) { database_.keep_in_memory(kCacheMiB); }
@@ -152,15 +187,20 @@ void MergeInTurn::finish() {
   batch_.reset();
 }
 
-void MergeInTurn::take_rows(const Database& other, const OnRow& on_row) {
+void MergeInTurn::take_rows(const Database& other, const CheckedRows& checked, const OnRow& on_row) {
   begin();
   Merging merging(database_, kNothing);
   {
     const Counted counted(merging, report_);
     Taking taking(merging, report_.rows, on_row);
-    add(report_.left_out, other.for_each_row(taking, Database::BestRows::None));
+    if (checked.all_kept()) {
+      for (const auto& row : checked.rows_) std::visit([&](const auto& one) { taking.take(one); }, row);
+    } else {
+      static_cast<void>(other.for_each_row(taking, Database::BestRows::None));
+    }
     merging.forget_contradicted();
   }
+  add(report_.left_out, checked.left_out_);
   commit_when_due();
 }
 
@@ -170,7 +210,7 @@ void MergeInTurn::take_best(const Database& other, const OnRow& on_row) {
   {
     const Counted counted(merging, report_);
     TakingBest taking(merging, report_.rows, on_row);
-    add(report_.left_out, other.for_each_row(taking, Database::BestRows::Alone));
+    static_cast<void>(other.for_each_row(taking, Database::BestRows::Alone));  // what it leaves out is counted by check_rows
   }
   commit_when_due();
 }

@@ -97,6 +97,7 @@ class FleetMerge {
   /// A shard whose rows have all been checked, still open.
   struct CheckedShard {
     db::Database opened;
+    db::CheckedRows rows;
     FileVersion version;
   };
 
@@ -105,8 +106,8 @@ class FleetMerge {
     const FileVersion version = version_of(path);
     auto opened = db::Database::open(path, db::OpenMode::ReadOnly);
     session::ExchangeRules rules;
-    static_cast<void>(db::check_rows(opened, rules, [](std::uint64_t) { throw_when_stopped(); }));
-    return {std::move(opened), version};
+    auto rows = db::check_rows(opened, rules, [](std::uint64_t) { throw_when_stopped(); });
+    return {std::move(opened), std::move(rows), version};
   }
 
   /// Shards are checked ahead, as many at a time as there are processors beside the one that stores: checking takes longer than storing.
@@ -146,7 +147,7 @@ class FleetMerge {
 
   void store_rows(db::MergeInTurn& merge, const MergedShard& shard, const CheckedShard& found) {
     versions_[shard.number] = found.version;
-    merge.take_rows(found.opened, [&](std::uint64_t rows) {
+    merge.take_rows(found.opened, found.rows, [&](std::uint64_t rows) {
       throw_when_stopped();
       if (line_.due()) line_.show(fmt::format("merging shard {} of {}: {} rows", shard.number, report_.shards.size(), rows));
     });

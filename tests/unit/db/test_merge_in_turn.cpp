@@ -24,8 +24,7 @@ std::string merged_in_turn(const fs::path& path, const std::vector<fs::path>& fi
   for (const fs::path& file : files) {
     const auto other = Database::open(file, OpenMode::ReadOnly);
     NoRules rules;
-    (void)check_rows(other, rules);
-    merge.take_rows(other);
+    merge.take_rows(other, check_rows(other, rules));
   }
   for (const fs::path& file : files) merge.take_best(Database::open(file, OpenMode::ReadOnly));
   merge.finish();
@@ -92,12 +91,14 @@ TEST_CASE("what a merge that ends early has stored is completed by the same merg
   {
     Database database = Database::open(folder / "cut.db", OpenMode::ReadWrite);
     MergeInTurn merge(database);
-    merge.take_rows(Database::open(files[0], OpenMode::ReadOnly));
+    NoRules rules;
+    const auto first = Database::open(files[0], OpenMode::ReadOnly), second = Database::open(files[1], OpenMode::ReadOnly);
+    merge.take_rows(first, check_rows(first, rules));
     merge.finish();
     const auto stop = [](std::uint64_t rows) {
       if (rows > 30) throw Error("stopped", ExitCode::Interrupted);
     };
-    CHECK_THROWS_AS(merge.take_rows(Database::open(files[1], OpenMode::ReadOnly), stop), Error);
+    CHECK_THROWS_AS(merge.take_rows(second, check_rows(second, rules), stop), Error);
   }
   CHECK(merged_in_turn(folder / "cut.db", files) == wanted);
 }
