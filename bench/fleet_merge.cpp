@@ -28,8 +28,7 @@ using Clock = std::chrono::steady_clock;
 struct Settings {
   fs::path output, attune;
   fs::path folder = fs::temp_directory_path();
-  std::vector<std::uint64_t> shards{10, 100, 1000};
-  std::uint64_t records = 10'000;
+  std::vector<std::string> shapes{"10x10000", "100x10000", "1000x10000"};  ///< shards, records of each
   std::uint64_t all_open = 100;
 };
 
@@ -56,12 +55,20 @@ Json cost_of(const std::vector<std::string>& words) {
           {"peak_bytes", std::uint64_t{1024} * static_cast<std::uint64_t>(used.ru_maxrss)}};
 }
 
-Json measure(const Settings& settings, std::uint64_t shards) {
+/// "100x10000". Throws: UsageError.
+std::pair<std::uint64_t, std::uint64_t> read_shape(const std::string& text) {
+  const std::size_t times = text.find('x');
+  if (times == std::string::npos) throw UsageError(fmt::format("--shape {}: give shards and records of each, for example 100x10000", text));
+  return {static_cast<std::uint64_t>(base::parse_count(text.substr(0, times))),
+          static_cast<std::uint64_t>(base::parse_count(text.substr(times + 1)))};
+}
+
+Json measure(const Settings& settings, std::uint64_t shards, std::uint64_t records) {
   const fs::path folder = settings.folder / fmt::format("attune-fleet-merge-{}", ::getpid());
   fs::create_directories(folder);
   const auto start = Clock::now();
-  generate_fleet(folder / "plan", shards, settings.records);
-  Json row{{"shards", shards}, {"records", shards * settings.records}, {"generated_s", seconds_since(start)}};
+  generate_fleet(folder / "plan", shards, records);
+  Json row{{"shards", shards}, {"records", shards * records}, {"generated_s", seconds_since(start)}};
   std::uint64_t bytes = 0;
   std::vector<std::string> all = {settings.attune.string(), "db", "merge", "--db", (folder / "at_once.db").string()};
   for (std::uint64_t i = 0; i < shards; ++i) {
@@ -83,21 +90,21 @@ Json measure(const Settings& settings, std::uint64_t shards) {
 }
 
 int run(const Settings& settings) {
-  std::vector<Json> rows;
-  for (const std::uint64_t shards : settings.shards) {
-    rows.push_back(measure(settings, shards));
-    fmt::print("{}\n", dump_json(rows.back()));
-    std::fflush(stdout);
-  }
-  const Json file{{"bench", "fleet_merge"},
-                  {"date", base::utc_now()},
-                  {"content", content_hash()},
-                  {"cores", base::available_cpus().size()},
-                  {"records_of_shard", settings.records},
-                  {"rows", rows}};
   const fs::path path = results_folder(settings.output) / "fleet_merge.json";
   fs::create_directories(path.parent_path());
-  base::write_output(path, dump_json(file, 1) + "\n");
+  std::vector<Json> rows;
+  for (const auto& shape : settings.shapes) {
+    const auto [shards, records] = read_shape(shape);
+    rows.push_back(measure(settings, shards, records));
+    fmt::print("{}\n", dump_json(rows.back()));
+    std::fflush(stdout);
+    const Json file{{"bench", "fleet_merge"},
+                    {"date", base::utc_now()},
+                    {"content", content_hash()},
+                    {"cores", base::available_cpus().size()},
+                    {"rows", rows}};
+    base::write_output(path, dump_json(file, 1) + "\n");  // the largest takes long
+  }
   fmt::print("{}\n", path.string());
   return 0;
 }
@@ -110,8 +117,7 @@ int main(int argc, char** argv) {
   attune::bench::Settings settings;
   attune::bench::CommandLine line{"What merging the shards of a fleet costs"};
   line.option("--attune", settings.attune, "The attune command");
-  line.option("--shards", settings.shards, "How many shards; may be repeated").one_at_a_time();
-  line.option("--records", settings.records, "Of each shard, in thousands whole").with_default();
+  line.option("--shape", settings.shapes, "Shards x records of each, 100x10000; may be repeated").one_at_a_time();
   line.option("--all-open", settings.all_open, "Merge up to so many shards by `attune db merge` as well").with_default();
   line.option("--folder", settings.folder, "Where databases are made");
   line.option("--output", settings.output, "Results folder (default: bench/results of the source tree)");

@@ -103,7 +103,7 @@ session::Observer with_own(session::Observer observer, const TuningJob& job) {
   if (job.on_problem) {
     observer.finished = [told = std::move(observer.finished), &job](const session::ProblemResult& result) {
       told(result);
-      job.on_problem();
+      job.on_problem(result);
     };
   }
   return observer;

@@ -82,7 +82,8 @@ struct TuningJob {
   std::vector<spec::Constraint> where = {};
   /// For what goes beside the telling: before the first problem; after a record is committed; after a problem is decided.
   std::function<void(const std::vector<spec::DeviceInfo>&)> on_devices = {};
-  std::function<void()> on_record = {}, on_problem = {};
+  std::function<void()> on_record = {};
+  std::function<void(const session::ProblemResult&)> on_problem = {};
 };
 
 struct TuningRun {

@@ -162,10 +162,10 @@ std::vector<std::string> carried_files(const fs::path& folder, const Manifest& m
   return paths;
 }
 
-/// Problems of which no search has come to its end, on whatever device.
+/// Problems of which no search has come to its end, on whatever device. `finished`: those that this task knows of, such as one without a
+/// valid configuration, which leaves no session.
 std::vector<spec::Problem> unfinished(const db::Database& database, const std::string& template_hash, const std::string& policy,
-                                      const std::vector<spec::Problem>& problems) {
-  std::set<std::string> finished;
+                                      const std::vector<spec::Problem>& problems, std::set<std::string> finished) {
   db::Query query;
   query.template_hash = template_hash;
   query.policy = policy;
@@ -239,15 +239,19 @@ json run_line(const ShardTask& task, const std::vector<spec::DeviceInfo>& device
   return {{"host", host_name()}, {"began", base::utc_now()}, {"shard", task.shard}, {"devices", std::move(list)}};
 }
 
-/// Tunes what is left into the node's database. Returns the exit code.
-int tune_shard(const ShardTask& task, const TuningOptions& tuning, const std::vector<spec::Problem>& left, ShardResults& results) {
+/// Tunes what is left into the node's database; `decided`: the problems whose search came to its end. Returns the exit code.
+int tune_shard(const ShardTask& task, const TuningOptions& tuning, const std::vector<spec::Problem>& left, ShardResults& results,
+               std::set<std::string>& decided) {
   auto database = open_stoppable(results.database());
   print_notices(database);
   Publishing publishing(results, base::parse_seconds(task.options.publish_every));
   TuningJob job{tuning, task.context.executable, task.kernel, left, results.database(), conditions_of(tuning, task.kernel)};
   job.on_devices = [&](const auto& devices) { note_run(runs_path(task.options.folder, task.shard), run_line(task, devices)); };
   job.on_record = [&] { publishing.after_record(); };
-  job.on_problem = [&] { publishing.now(); };
+  job.on_problem = [&](const session::ProblemResult& result) {
+    decided.insert(spec::to_text(result.problem));
+    publishing.now();
+  };
   const auto run = run_tuning(job, database, BannerTo::StandardOutput);
   if (!tuning.json) print_summary(run.result, run.replay);
   return exit_code_of(run.result);
@@ -255,14 +259,17 @@ int tune_shard(const ShardTask& task, const TuningOptions& tuning, const std::ve
 
 int run_task(const ShardTask& task) {
   const auto& folder = task.options.folder;
-  const Scratch scratch(scratch_parent(task.options), task.manifest.key(), task.shard);
+  std::error_code unknown;  // the same plan in two folders is tuned twice
+  const std::string place = std::filesystem::canonical(folder, unknown).string();
+  const Scratch scratch(scratch_parent(task.options), base::content_key(task.manifest.key() + place), task.shard);
   ShardResults results(folder, task.shard, scratch.path());
   results.begin();
   const auto& planned = task.manifest.options;
+  std::set<std::string> decided;
   static_cast<void>(open_stoppable(results.database()));  // makes it
   const auto still_left = [&] {
     const auto database = db::Database::open(results.database(), db::OpenMode::ReadOnly);
-    return unfinished(database, task.kernel.content_hash, planned.policy, task.problems);
+    return unfinished(database, task.kernel.content_hash, planned.policy, task.problems, decided);
   };
   auto left = still_left();
   tell_state(task.options, task.shard, left.size() == task.problems.size() ? "begins" : "goes on", left.size(), task.problems.size());
@@ -276,7 +283,7 @@ int run_task(const ShardTask& task) {
     tuning.also_try = carried_files(folder, task.manifest, scratch.path());
     check_request(tuning, left);
     try {
-      code = tune_shard(task, tuning, left, results);
+      code = tune_shard(task, tuning, left, results, decided);
     } catch (const Error&) {
       // What was measured before it is worth keeping, and the failure what is told.
       try {

@@ -266,6 +266,22 @@ TEST_CASE_FIXTURE(FleetWorld, "a budget of time is each problem's, however many 
   CHECK(records_in(result(0, ".db")) == 3 * 3);
 }
 
+TEST_CASE_FIXTURE(FleetWorld,
+                  "a problem without a valid configuration is decided, and the shard that has it is finished with the exit code of tune") {
+  make_plan({"--where", "block_size > 64", "--where", "n > 1000 or block_size > 512"});
+  int of_empty = -1;
+  for (int shard = 0; shard < 3; ++shard) {
+    for (const auto& line : lines_in(fs::path(plan) / ("shards/000" + std::to_string(shard) + ".jsonl"))) {
+      if (mentions(line, "\"n\":1000}")) of_empty = shard;
+    }
+  }
+  REQUIRE(of_empty >= 0);
+  const auto run = attune(run_words(of_empty));
+  CAPTURE(run.err);
+  CHECK(run.exit_code == 6);
+  CHECK(is_there(of_empty, ".db"));
+}
+
 TEST_CASE_FIXTURE(FleetWorld, "nothing to merge, and a folder without a plan, are told with the command that comes first") {
   const auto no_plan = attune(run_words(0));
   CHECK(no_plan.exit_code == 2);
