@@ -81,8 +81,9 @@ class Database {
   [[nodiscard]] std::vector<RecordRow> records(const Query& query) const;
   /// The same one by one, for what may not fit into memory together. `visit` must not use the database.
   void for_each_record(const Query& query, const std::function<void(const RecordRow&)>& visit) const;
-  /// Which best rows travel: those with a verified record of their configuration beside them, or all, or none.
-  enum class BestRows { Verified, All, None };
+  /// Which best rows travel: those with a verified record of their configuration beside them, or all, or none; or all and, of the
+  /// other rows, only the devices and templates that they refer to (what is left out of those is not counted then).
+  enum class BestRows { Verified, All, None, Alone };
   /// Gives every row that may travel to `sink`, as of one moment: docs/database.md, "Exchange". Counts what is left out.
   /// `sink` must not use the database. Throws: DatabaseError, and what `sink` throws.
   [[nodiscard]] LeftOut for_each_row(RowSink& sink, BestRows best = BestRows::Verified) const;
@@ -134,6 +135,8 @@ class Database {
   /// Gives space that removed rows held back to the file system. `keep_going` is asked now and then; on false the file stays
   /// as it was. Requires: no Batch. Throws: DatabaseError when another process is writing to it, or `keep_going` said so.
   [[nodiscard]] VacuumReport vacuum(const KeepGoing& keep_going);
+  /// Lets so many MiB of pages stay in memory from now on, as far as there are so many: for whoever stores rows that hit pages anywhere.
+  void keep_in_memory(int mebibytes);
   /// Copies into a new file in journal_mode=DELETE (readable in read-only folders). Throws: DatabaseError; no leftovers.
   void export_to(const std::filesystem::path& path) const;
 

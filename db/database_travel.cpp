@@ -35,6 +35,7 @@ class Travel {
   /// Database::State is private to Database, so this takes what it needs of it.
   template <class State>
   LeftOut run(State& state, RowSink& sink, Database::BestRows best) {
+    const bool alone = best == Database::BestRows::Alone;
     const auto damaged = [&](const std::string&) { ++left_.damaged; };
     state.template scan<DeviceRow>(
         state.template select_of<DeviceRow>() + Table<DeviceRow>::kOrder, {},
@@ -45,8 +46,12 @@ class Travel {
         },
         damaged);
     give_templates(state, sink, damaged);
-    give<SessionRow>(state, sink, " ORDER BY t.key", damaged);
-    give<RecordRow>(state, sink, kRecordOrder, damaged);
+    if (alone) {
+      left_ = {};
+    } else {
+      give<SessionRow>(state, sink, " ORDER BY t.key", damaged);
+      give<RecordRow>(state, sink, kRecordOrder, damaged);
+    }
     only_verified_ = best == Database::BestRows::Verified;
     if (best != Database::BestRows::None) give<BestRow>(state, sink, Table<BestRow>::kOrder, damaged);
     return left_;

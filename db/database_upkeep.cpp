@@ -177,6 +177,10 @@ VacuumReport Database::vacuum(const KeepGoing& keep_going) {
   return report;
 }
 
+void Database::keep_in_memory(int mebibytes) {
+  state_->connection.sqlite->exec(fmt::format("PRAGMA cache_size = -{}", std::int64_t{mebibytes} * 1024));
+}
+
 void Database::export_to(const fs::path& path) const {
   std::error_code error;
   if (fs::exists(fs::symlink_status(path, error))) fail_export(path, "the file exists already; name a new one");

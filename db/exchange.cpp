@@ -10,6 +10,7 @@
 #include "attune/error.hpp"
 #include "db/exchange_lines.hpp"
 #include "db/exchange_parts.hpp"
+#include "db/merging.hpp"
 #include "db/refusal_place.hpp"
 #include "db/row_check.hpp"
 #include "db/tables.hpp"
@@ -127,69 +128,6 @@ class Staging : public RowSink {
   Source source_;
   std::vector<Unproved> unproved_;
   std::set<std::string> doubtful_;  ///< keys of best rows without a verified record beside them
-};
-
-/// Offers checked rows to the database that they are for, which has a batch open: all but the best rows of all files first, since
-/// whether a best row counts is said by the records of all of them, in whatever order the files come.
-class Merging : public RowSink {
- public:
-  Merging(Database& database, const std::function<void()>& on_row) : database_(database), on_row_(on_row) {}
-  void take(const DeviceRow& row) override { offer(row); }
-  void take(const TemplateRow& row) override { offer(row); }
-  void take(const SessionRow& row) override { offer(row); }
-  void take(const RecordRow& row) override {
-    if (!offer(row) || is_verified(row)) return;
-    for (const char* objective : {kTime, kUnverifiedTime}) {
-      Query problem = problem_of(row);
-      problem.objective = objective;
-      const auto best = database_.best_of(problem);
-      if (best && best->configuration == row.configuration) failed_.push_back(std::move(problem));
-    }
-  }
-  void take(const BestRow&) override {}  // offer_best, later
-
-  /// Best rows that were there, of configurations that fail by what has come. Requires: all records have come, as below.
-  void forget_contradicted() {
-    for (const Query& problem : failed_) forget_unless_supported(problem);
-  }
-  /// `doubtful`: by the records of its own database.
-  void offer_best(const BestRow& row, bool doubtful) {
-    const auto record = database_.record(problem_of(row), row.configuration);
-    if (record && is_verified(*record)) {
-      // What does not count itself keeps nobody's place.
-      if (row.objective == BestRow().objective) forget_unless_supported(problem_of(row));
-      offer(row);
-    } else if (record && !doubtful) {
-      ++contradicted;
-    } else {
-      ++unverified;
-    }
-  }
-
-  RowCounts stored;
-  std::uint64_t contradicted = 0, unverified = 0;
-
- private:
-  template <class Row>
-  bool offer(const Row& row) {
-    on_row_();
-    const bool taken = database_.offer(row);
-    if (taken) ++count_of(stored, row);
-    return taken;
-  }
-
-  void forget_unless_supported(const Query& problem) {
-    const auto best = database_.best_of(problem);
-    if (!best) return;
-    const auto record = database_.record(problem, best->configuration);
-    if (record && supports(*record, *best)) return;
-    database_.forget_best(problem);
-    ++(record ? contradicted : unverified);
-  }
-
-  Database& database_;
-  const std::function<void()>& on_row_;
-  std::vector<Query> failed_;  ///< problems whose best configuration fails by a record that has come
 };
 
 /// The lines of a file in their order: a header, rows, the end.

@@ -29,6 +29,7 @@ void add_renew_command(CLI::App& app, CommandContext& context);
 void add_template_command(CLI::App& app, CommandContext& context);
 void add_report_command(CLI::App& app, CommandContext& context);
 void add_db_command(CLI::App& app, CommandContext& context);
+void add_fleet_command(CLI::App& app, CommandContext& context);
 void add_layer_command(CLI::App& app, CommandContext& context);
 void add_cache_command(CLI::App& app, CommandContext& context);
 void add_simulate_command(CLI::App& app, CommandContext& context);

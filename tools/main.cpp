@@ -50,6 +50,7 @@ int run_command(int argc, char** argv) {
   tools::add_devices_command(app, context);
   tools::add_doctor_command(app, context);
   tools::add_db_command(app, context);
+  tools::add_fleet_command(app, context);
   tools::add_cache_command(app, context);
   tools::add_layer_command(app, context);
   tools::add_simulate_command(app, context);

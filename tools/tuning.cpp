@@ -92,6 +92,23 @@ void print_banner(const TuningJob& job, const std::string& banner, BannerTo to) 
   base::flush_standard_output();
 }
 
+/// The callbacks of `observer`, and the job's own behind them.
+session::Observer with_own(session::Observer observer, const TuningJob& job) {
+  if (job.on_record) {
+    observer.recorded = [told = std::move(observer.recorded), &job](const measure::Measurement& measurement) {
+      told(measurement);
+      job.on_record();
+    };
+  }
+  if (job.on_problem) {
+    observer.finished = [told = std::move(observer.finished), &job](const session::ProblemResult& result) {
+      told(result);
+      job.on_problem(result);
+    };
+  }
+  return observer;
+}
+
 TuningRun run_on_one(const TuningJob& job, const session::DeviceSettings& settings, db::Database& database, BannerTo banner) {
   auto chosen = choose_backend(job.options, job.executable, settings, job.kernel, job.problems);
   const auto request = request_of(job);
@@ -102,9 +119,10 @@ TuningRun run_on_one(const TuningJob& job, const session::DeviceSettings& settin
   start["replay"] = chosen.replay;
   start["origin"] = chosen.backend->origin();
   events.start(std::move(start));
+  if (job.on_devices) job.on_devices({chosen.backend->device()});
   stop_on_signals();
   const auto begin = std::chrono::steady_clock::now();
-  auto tuned = session::tune(job.kernel, request, *chosen.backend, database, events.observer(0, stop_asked));
+  auto tuned = session::tune(job.kernel, request, *chosen.backend, database, with_own(events.observer(0, stop_asked), job));
   TuningRun run{{}, chosen.backend->origin(), chosen.replay};
   run.result.interrupted = tuned.interrupted;
   run.result.given_up = std::move(tuned.given_up);
@@ -138,9 +156,10 @@ TuningRun run_on_several(const TuningJob& job, const std::vector<session::Device
   start["replay"] = false;
   start["origin"] = "measured";
   events.start(std::move(start));
+  if (job.on_devices) job.on_devices(fleet.devices());
   stop_on_signals();
   session::DeviceFleet::Events told;
-  told.observer = [&](std::size_t device) { return events.observer(device, [] { return false; }); };
+  told.observer = [&](std::size_t device) { return with_own(events.observer(device, [] { return false; }), job); };
   told.lost = [&](std::size_t device) { events.lost(device); };
   told.given_up = [&](const session::GivenUp& given_up) { events.given_up(given_up); };
   told.notice = [&](const std::string& text) { events.notice(text); };

@@ -1,5 +1,6 @@
 #pragma once
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -79,6 +80,10 @@ struct TuningJob {
   const std::vector<spec::Problem>& problems;
   std::filesystem::path database_path;
   std::vector<spec::Constraint> where = {};
+  /// For what goes beside the telling: before the first problem; after a record is committed; after a problem is decided.
+  std::function<void(const std::vector<spec::DeviceInfo>&)> on_devices = {};
+  std::function<void()> on_record = {};
+  std::function<void(const session::ProblemResult&)> on_problem = {};
 };
 
 struct TuningRun {

@@ -9,7 +9,7 @@ A table stands between two marker lines:
 
 Each table is made by the function of its name in a module beside this one, whose first lines say which recorded results it reads:
 reduce_tables, histogram_tables, dispatch_tables, tuning_tables, ladder_tables, histogram_ladder_tables, evidence_tables, build_tables,
-promise_table, transpose_tables, again_tables, costly_tables, peers_tables, search_tables, readme_tables.
+promise_table, transpose_tables, again_tables, costly_tables, peers_tables, search_tables, readme_tables, fleet_tables.
 
     docs/tables/doc_tables.py            rewrites the files
     docs/tables/doc_tables.py --check    changes nothing; exit code 1 and the file's name when a table is not up to date
@@ -32,6 +32,7 @@ import promise_table
 import readme_tables
 import reduce_tables
 import evidence_tables
+import fleet_tables
 import search_tables
 import transpose_tables
 import tuning_tables
@@ -50,6 +51,7 @@ MADE_BY = (
     transpose_tables.transpose_vs_copy, costly_tables.costly_kernels, peers_tables.peers,
     search_tables.search_score, search_tables.search_score_files, search_tables.search_score_warm, search_tables.search_score_spaces,
     search_tables.search_score_peers,
+    fleet_tables.fleet_merge,
     evidence_tables.gpu_tests, evidence_tables.sanitizers, evidence_tables.fuzzers,
     build_tables.builds, build_tables.slow_tests, build_tables.build_folders, build_tables.build_headers, build_tables.before_and_after)
 TABLES = {make.__name__: make for make in MADE_BY}

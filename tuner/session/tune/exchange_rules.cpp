@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,10 +19,34 @@ using nlohmann::json;
 
 constexpr int kMaximumDepth = 16;  // of a detail: whoever writes it again walks it recursively
 
+/// Whether a JSON text has a value in more than `depth` arrays and objects. One look at its characters: the parser's own way, a callback
+/// for every value, takes longer than all the rest of the parsing.
+bool is_deeper(std::string_view text, int depth) {
+  int at = 0;
+  bool quoted = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\')
+        ++i;
+      else if (c == '"')
+        quoted = false;
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '{' || c == '[') {
+      if (++at > depth) return true;
+    } else if (c == '}' || c == ']') {
+      --at;
+    }
+  }
+  return false;
+}
+
 /// Throws: Error naming the field when the text is no JSON object, or not as this program writes it: one meaning has one text, so that
 /// equal databases export the same bytes.
 json parse_object(const char* field, const std::string& text) {
-  json parsed = base::try_parse_shallow_json(text, kMaximumDepth, fmt::format("the field '{}' is nested too deeply", field));
+  if (is_deeper(text, kMaximumDepth)) throw Error(fmt::format("the field '{}' is nested too deeply", field));
+  json parsed = base::try_parse_json(text);
   if (!parsed.is_object()) throw Error(fmt::format("the field '{}' is no JSON object", field));
   if (base::dump_json_replacing(parsed) != text)
     throw Error(fmt::format("the field '{}' is not in canonical form (sorted members, no spaces)", field));
@@ -70,18 +95,31 @@ void require_equal(const char* field, const std::string& given, const std::strin
 
 }  // namespace
 
-spec::Problem ExchangeRules::require_problem(const spec::KernelTemplate& kernel, const std::string& text) const {
+const spec::Problem& ExchangeRules::require_problem(const spec::KernelTemplate& kernel, const std::string& text) {
+  if (problem_ && problem_->text == text && problem_->template_hash == kernel.content_hash) return problem_->problem;
+  problem_.reset();
   spec::Problem problem = spec::problem_from_text(text);
   spec::validate(kernel, problem);
   if (spec::to_text(problem) != text) throw Error(fmt::format("the problem {} is not in canonical form", text));
-  return problem;
+  problem_ = KnownProblem{kernel.content_hash, text, std::move(problem)};
+  return problem_->problem;
+}
+
+const spec::Configuration& ExchangeRules::known_configuration(const spec::KernelTemplate& kernel, const std::string& text) {
+  if (configurations_of_ != kernel.content_hash || configurations_.size() >= kMostConfigurations) {
+    configurations_.clear();
+    configurations_of_ = kernel.content_hash;
+  }
+  const auto known = configurations_.find(text);
+  if (known != configurations_.end()) return known->second;
+  spec::Configuration configuration = spec::configuration_from_text(kernel, text);
+  if (spec::to_text(kernel, configuration) != text) throw Error(fmt::format("the configuration {} is not in canonical form", text));
+  return configurations_.emplace(text, std::move(configuration)).first->second;
 }
 
 void ExchangeRules::require_configuration(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::string& device_key,
-                                          const std::string& text) const {
-  const spec::Configuration configuration = spec::configuration_from_text(kernel, text);
-  if (spec::to_text(kernel, configuration) != text) throw Error(fmt::format("the configuration {} is not in canonical form", text));
-  if (!spec::satisfies(kernel, problem, configuration, devices_.at(device_key))) {
+                                          const std::string& text) {
+  if (!spec::satisfies(kernel, problem, known_configuration(kernel, text), devices_.at(device_key))) {
     throw Error(fmt::format("the configuration {} violates a constraint of template '{}' for {} on its device", text, kernel.name,
                             spec::to_text(problem)));
   }
@@ -109,11 +147,10 @@ void ExchangeRules::take(const db::SessionRow& row) {
 
 void ExchangeRules::take(const db::RecordRow& row) {
   const spec::KernelTemplate& kernel = templates_.at(row.template_hash);
-  const spec::Problem problem = require_problem(kernel, row.problem);
+  const spec::Problem& problem = require_problem(kernel, row.problem);
   (void)measure::policy_from_text(row.policy);
   require_configuration(kernel, problem, row.device_key, row.configuration);
-  (void)parse_object("detail_json", row.detail_json);
-  const measure::Measurement said = to_measurement(row);
+  const measure::Measurement said = to_measurement(row, parse_object("detail_json", row.detail_json));
   require_equal("configuration", row.configuration, said.configuration);
   require_equal("outcome", row.outcome, measure::name(said.outcome));
   require_equal("stage", row.stage, measure::name(said.stage));
@@ -127,7 +164,7 @@ void ExchangeRules::take(const db::RecordRow& row) {
 
 void ExchangeRules::take(const db::BestRow& row) {
   const spec::KernelTemplate& kernel = templates_.at(row.template_hash);
-  const spec::Problem problem = require_problem(kernel, row.problem);
+  const spec::Problem& problem = require_problem(kernel, row.problem);
   (void)measure::policy_from_text(row.policy);
   require_configuration(kernel, problem, row.device_key, row.configuration);
   require_equal("template_name", row.template_name, kernel.name);

@@ -81,12 +81,25 @@ db::RecordRow to_row(const RowContext& context, const measure::Measurement& meas
   return row;
 }
 
-measure::Measurement to_measurement(const db::RecordRow& row) {
+namespace {
+
+template <class Read>
+measure::Measurement read_measurement(const db::RecordRow& row, Read&& read) {
   try {
-    return measure::measurement_from_json(base::parse_json(row.detail_json));
+    return read();
   } catch (const std::exception& error) {
     throw Error(fmt::format("failed reading the record of {} for {}: {}", row.configuration, row.problem, error.what()));
   }
+}
+
+}  // namespace
+
+measure::Measurement to_measurement(const db::RecordRow& row) {
+  return read_measurement(row, [&] { return measure::measurement_from_json(base::parse_json(row.detail_json)); });
+}
+
+measure::Measurement to_measurement(const db::RecordRow& row, const json& detail) {
+  return read_measurement(row, [&] { return measure::measurement_from_json(detail); });
 }
 
 std::optional<db::RecordRow> as_run_off(db::RecordRow row) {

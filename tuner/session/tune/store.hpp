@@ -33,6 +33,8 @@ struct RowContext {
 [[nodiscard]] db::RecordRow to_row(const RowContext& context, const measure::Measurement& measurement);
 /// Throws: Error naming the record when its detail cannot be read.
 [[nodiscard]] measure::Measurement to_measurement(const db::RecordRow& row);
+/// The same where the row's detail has been parsed already.
+[[nodiscard]] measure::Measurement to_measurement(const db::RecordRow& row, const nlohmann::json& detail);
 
 /// The record of a configuration that has run off; nothing when it says so already. Only the stage changes: who measured it, when and
 /// with what stays as it was.

@@ -1,0 +1,218 @@
+#include "db/merge_in_turn.hpp"
+
+#include <type_traits>
+#include <utility>
+
+#include "db/exchange_parts.hpp"
+#include "db/merging.hpp"
+#include "db/refusal_place.hpp"
+#include "db/row_check.hpp"
+#include "db/tables.hpp"
+
+namespace attune::db {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Others wait for a lock for half a minute (kBusyTimeoutMs). The longer a transaction, the fewer times a page of an index is written.
+constexpr auto kLongestLock = 5s;
+/// Pages of the indexes, which rows of other databases hit anywhere: those of ten million records take about as much.
+constexpr int kCacheMiB = 1024;
+
+void add(LeftOut& sum, const LeftOut& more) {
+  sum.damaged += more.damaged;
+  sum.unsourced += more.unsourced;
+  sum.orphaned += more.orphaned;
+}
+
+/// About what a row takes in memory.
+template <class Row>
+std::size_t bytes_of(const Row& row) {
+  std::size_t bytes = sizeof(Row);
+  for_each_column<Row>([&]<class Value>(const Column<Row, Value>& column) {
+    if constexpr (std::is_same_v<Value, std::string>) bytes += (row.*column.member).size();
+  });
+  if constexpr (std::is_same_v<Row, TemplateRow>) {
+    for (const auto& [name, contents] : row.files) bytes += name.size() + contents.size();
+  }
+  return bytes;
+}
+
+}  // namespace
+
+template <class Row>
+void CheckedRows::keep(const Row& row) {
+  if (!all_kept()) return;
+  bytes_ += bytes_of(row);
+  if (all_kept())
+    rows_.emplace_back(row);
+  else
+    std::vector<std::variant<DeviceRow, TemplateRow, SessionRow, RecordRow>>().swap(rows_);
+}
+
+/// Checks rows, and keeps those that are merged first.
+class Checking : public RowSink {
+ public:
+  Checking(RowSink& rules, std::string name, const OnRow& on_row) : rules_(rules), name_(std::move(name)), on_row_(on_row) {}
+  void take(const DeviceRow& row) override { check(row); }
+  void take(const TemplateRow& row) override { check(row); }
+  void take(const SessionRow& row) override { check(row); }
+  void take(const RecordRow& row) override { check(row); }
+  void take(const BestRow& row) override {
+    // Others are of a template without a reference, and stay where they are.
+    if (row.objective == BestRow().objective) check(row);
+  }
+
+  [[nodiscard]] CheckedRows finish(const LeftOut& left) {
+    checked_.left_out_ = left;
+    return std::move(checked_);
+  }
+
+ private:
+  template <class Row>
+  void check(const Row& row) {
+    const auto why = why_refused([&] {
+      check_.take(row);
+      rules_.take(row);
+    });
+    if (why) refuse_at(name_, 0, name_of(row), *why);
+    ++rows_;
+    if (on_row_) on_row_(rows_);
+    if constexpr (!std::is_same_v<Row, BestRow>) checked_.keep(row);
+  }
+
+  RowSink& rules_;
+  RowCheck check_;
+  std::string name_;
+  const OnRow& on_row_;
+  std::uint64_t rows_ = 0;
+  CheckedRows checked_;
+};
+
+namespace {
+
+/// Hands checked rows on, and counts them. Which best rows are doubtful is not asked: their own records have been merged.
+class Taking : public RowSink {
+ public:
+  Taking(Merging& merging, RowCounts& rows, const OnRow& on_row) : merging_(merging), rows_(rows), on_row_(on_row) {}
+  void take(const DeviceRow& row) override { give(row); }
+  void take(const TemplateRow& row) override { give(row); }
+  void take(const SessionRow& row) override { give(row); }
+  void take(const RecordRow& row) override { give(row); }
+  void take(const BestRow& row) override { give(row); }
+
+ private:
+  template <class Row>
+  void give(const Row& row) {
+    ++count_of(rows_, row);
+    if (on_row_) on_row_(rows_.all());
+    merging_.take(row);
+  }
+
+  Merging& merging_;
+  RowCounts& rows_;
+  const OnRow& on_row_;
+};
+
+/// Devices and templates come along, for nothing.
+class TakingBest : public RowSink {
+ public:
+  TakingBest(Merging& merging, RowCounts& rows, const OnRow& on_row) : merging_(merging), rows_(rows), on_row_(on_row) {}
+  void take(const DeviceRow&) override {}
+  void take(const TemplateRow&) override {}
+  void take(const SessionRow&) override {}
+  void take(const RecordRow&) override {}
+  void take(const BestRow& row) override {
+    if (row.objective != BestRow().objective) {
+      ++merging_.unverified;
+      return;
+    }
+    ++rows_.best;
+    if (on_row_) on_row_(rows_.all());
+    merging_.offer_best(row, false);
+  }
+
+ private:
+  Merging& merging_;
+  RowCounts& rows_;
+  const OnRow& on_row_;
+};
+
+const std::function<void()> kNothing = [] {};
+
+/// Adds what a walk over one database came to, also when it ends early.
+class Counted {
+ public:
+  Counted(const Merging& merging, ImportReport& report) : merging_(merging), report_(report) {}
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+  ~Counted() {
+    report_.stored.devices += merging_.stored.devices;
+    report_.stored.templates += merging_.stored.templates;
+    report_.stored.sessions += merging_.stored.sessions;
+    report_.stored.records += merging_.stored.records;
+    report_.stored.best += merging_.stored.best;
+    report_.left_out.contradicted += merging_.contradicted;
+    report_.left_out.unverified += merging_.unverified;
+  }
+
+ private:
+  const Merging& merging_;
+  ImportReport& report_;
+};
+
+}  // namespace
+
+CheckedRows check_rows(const Database& other, RowSink& rules, const OnRow& on_row) {
+  Checking checking(rules, other.path().string(), on_row);
+  const LeftOut left = other.for_each_row(checking, Database::BestRows::All);
+  return checking.finish({left.damaged, left.unsourced, left.orphaned});
+}
+
+MergeInTurn::MergeInTurn(Database& database) : database_(database) { database_.keep_in_memory(kCacheMiB); }
+
+void MergeInTurn::begin() {
+  if (batch_) return;
+  batch_.emplace(database_);
+  begun_ = Clock::now();
+}
+
+void MergeInTurn::commit_when_due() {
+  if (batch_ && Clock::now() - begun_ >= kLongestLock) finish();
+}
+
+void MergeInTurn::finish() {
+  if (!batch_) return;
+  batch_->commit();
+  batch_.reset();
+}
+
+void MergeInTurn::take_rows(const Database& other, const CheckedRows& checked, const OnRow& on_row) {
+  begin();
+  Merging merging(database_, kNothing);
+  {
+    const Counted counted(merging, report_);
+    Taking taking(merging, report_.rows, on_row);
+    if (checked.all_kept()) {
+      for (const auto& row : checked.rows_) std::visit([&](const auto& one) { taking.take(one); }, row);
+    } else {
+      static_cast<void>(other.for_each_row(taking, Database::BestRows::None));
+    }
+    merging.forget_contradicted();
+  }
+  add(report_.left_out, checked.left_out_);
+  commit_when_due();
+}
+
+void MergeInTurn::take_best(const Database& other, const OnRow& on_row) {
+  begin();
+  Merging merging(database_, kNothing);
+  {
+    const Counted counted(merging, report_);
+    TakingBest taking(merging, report_.rows, on_row);
+    static_cast<void>(other.for_each_row(taking, Database::BestRows::Alone));  // what it leaves out is counted by check_rows
+  }
+  commit_when_due();
+}
+
+}  // namespace attune::db

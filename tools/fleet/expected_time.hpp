@@ -1,0 +1,19 @@
+#pragma once
+#include <vector>
+
+#include "tuner/session/tune/budget.hpp"
+#include "tuner/spec/device_info.hpp"
+#include "tuner/spec/kernel_template.hpp"
+
+namespace attune::tools {
+
+/// About how long each problem takes to tune, for balancing shards; only how they compare matters. Preparing it (its data, its reference),
+/// then a search of as many configurations as the budget allows at so many a second plus what running them takes, or of the budget's time
+/// where that is less, then the run-off. The space is counted once for each combination of types and choices, at its first size: conditions
+/// on sizes change it little, and a plan may have a million of them.
+/// Units: seconds. Throws: SpecError (a constraint that fails).
+[[nodiscard]] std::vector<double> expected_seconds(const spec::KernelTemplate& kernel, const std::vector<spec::Problem>& problems,
+                                                   const std::vector<spec::Constraint>& where, const session::Budget& budget,
+                                                   const spec::DeviceInfo& device);
+
+}  // namespace attune::tools

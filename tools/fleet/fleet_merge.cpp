@@ -1,0 +1,222 @@
+#include "tools/fleet/fleet_merge.hpp"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <deque>
+#include <future>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+#include "attune/error.hpp"
+#include "db/merge_in_turn.hpp"
+#include "tools/fleet/agreement.hpp"
+#include "tools/fleet/manifest.hpp"
+#include "tools/fleet/merge_report.hpp"
+#include "tools/output.hpp"
+#include "tools/progress_line.hpp"
+#include "tools/stop_signals.hpp"
+#include "tuner/base/cpus.hpp"
+#include "tuner/base/files.hpp"
+#include "tuner/base/json.hpp"
+#include "tuner/base/terminal.hpp"
+#include "tuner/session/tune/exchange_rules.hpp"
+
+namespace attune::tools {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+/// Which file a shard's results are, so that one that a task replaces while the fleet is merged is read again.
+struct FileVersion {
+  ino_t inode = 0;
+  std::int64_t bytes = 0, changed_ns = 0;
+  [[nodiscard]] bool operator==(const FileVersion&) const = default;
+};
+
+FileVersion version_of(const fs::path& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return {};
+  return {found.st_ino, found.st_size, found.st_mtim.tv_sec * 1'000'000'000 + found.st_mtim.tv_nsec};
+}
+
+void throw_when_stopped() {
+  if (stop_asked()) throw Error("interrupted while merging; the same command completes it", ExitCode::Interrupted);
+}
+
+class FleetMerge {
+ public:
+  FleetMerge(const FleetMergeOptions& options, const Manifest& manifest)
+      : options_(options), manifest_(manifest), agreement_(options.tolerance), versions_(manifest.shards.size()) {
+    for (std::size_t i = 0; i < manifest.shards.size(); ++i) report_.shards.push_back(look_for(i));
+    const auto& first = manifest.shards.front();
+    std::istringstream lines(base::read_file(options.folder / first.file));
+    std::string line;
+    for (std::size_t i = 0; i < manifest.controls && std::getline(lines, line); ++i) controls_.push_back(line);
+  }
+
+  MergeReport run() {
+    const bool any = std::any_of(report_.shards.begin(), report_.shards.end(), [](const auto& one) { return !one.path.empty(); });
+    if (!any)
+      throw UsageError(fmt::format("failed merging {}: no shard has a result yet; `attune fleet run {} --shard 0` makes one",
+                                   options_.folder.string(), options_.folder.string()));
+    auto database = db::Database::open(options_.database, db::OpenMode::ReadWrite, [] { return !stop_asked(); });
+    print_notices(database);
+    db::MergeInTurn merge(database);
+    take_all_rows(merge);
+    for (auto& shard : report_.shards) {
+      if (shard.path.empty()) continue;
+      reading(shard, [&] { take_best(merge, shard); });
+    }
+    merge.finish();
+    report_.merged = merge.report();
+    report_.database = database.path().string();
+    report_.agreement = agreement_.result();
+    return std::move(report_);
+  }
+
+ private:
+  [[nodiscard]] MergedShard look_for(std::size_t number) const {
+    MergedShard shard;
+    shard.number = number;
+    shard.left = manifest_.shards[number].problems;
+    std::error_code error;
+    for (const auto& [path, state] : {std::pair(finished_path(options_.folder, number), MergedShard::State::Finished),
+                                      {partial_path(options_.folder, number), MergedShard::State::Partial}}) {
+      if (!fs::exists(path, error)) continue;
+      shard.path = path;
+      shard.state = state;
+      break;
+    }
+    return shard;
+  }
+
+  /// A shard whose rows have all been checked, still open.
+  struct CheckedShard {
+    db::Database opened;
+    db::CheckedRows rows;
+    FileVersion version;
+  };
+
+  /// Runs in threads of its own. Throws: as db::check_rows.
+  [[nodiscard]] static CheckedShard check(const fs::path& path) {
+    const FileVersion version = version_of(path);
+    auto opened = db::Database::open(path, db::OpenMode::ReadOnly);
+    session::ExchangeRules rules;
+    auto rows = db::check_rows(opened, rules, [](std::uint64_t) { throw_when_stopped(); });
+    return {std::move(opened), std::move(rows), version};
+  }
+
+  /// Shards are checked ahead, as many at a time as there are processors beside the one that stores: checking takes longer than storing.
+  void take_all_rows(db::MergeInTurn& merge) {
+    const std::size_t ahead = std::max<std::size_t>(base::available_cpus().size(), 2) - 1;
+    std::deque<std::future<CheckedShard>> checking;
+    std::size_t next = 0;
+    for (auto& shard : report_.shards) {
+      for (; next < report_.shards.size() && checking.size() <= ahead; ++next) {
+        const fs::path& path = report_.shards[next].path;
+        checking.push_back(path.empty() ? std::future<CheckedShard>() : std::async(std::launch::async, [path] { return check(path); }));
+      }
+      auto checked = std::move(checking.front());
+      checking.pop_front();
+      if (!checked.valid()) continue;
+      reading(shard, [&] {
+        const CheckedShard found = checked.get();
+        store_rows(merge, shard, found);
+        look_into(shard, found.opened);
+      });
+    }
+  }
+
+  /// A shard that cannot be read costs itself alone. Throws: what concerns the target, and being interrupted.
+  template <class Work>
+  void reading(MergedShard& shard, Work&& work) {
+    throw_when_stopped();
+    try {
+      work();
+    } catch (const DatabaseError& error) {
+      if (fs::path(error.path()) != fs::absolute(shard.path)) throw;
+      shard.cannot_be_read(error.what());
+    } catch (const SpecError& error) {
+      shard.cannot_be_read(error.what());
+    }
+  }
+
+  void store_rows(db::MergeInTurn& merge, const MergedShard& shard, const CheckedShard& found) {
+    versions_[shard.number] = found.version;
+    merge.take_rows(found.opened, found.rows, [&](std::uint64_t rows) {
+      throw_when_stopped();
+      if (line_.due()) line_.show(fmt::format("merging shard {} of {}: {} rows", shard.number, report_.shards.size(), rows));
+    });
+    line_.clear();
+  }
+
+  void take_best(db::MergeInTurn& merge, MergedShard& shard) {
+    if (std::error_code error; !fs::exists(shard.path, error)) shard.path = finished_path(options_.folder, shard.number);
+    // A task that is at work, or has just ended, has published more: its records come before its best rows.
+    if (versions_[shard.number] != version_of(shard.path)) store_rows(merge, shard, check(shard.path));
+    merge.take_best(db::Database::open(shard.path, db::OpenMode::ReadOnly), [](std::uint64_t) { throw_when_stopped(); });
+  }
+
+  /// What the report tells of it.
+  void look_into(MergedShard& shard, const db::Database& other) {
+    for (const auto& row : other.devices()) shard.devices.push_back(base::try_parse_json(row.info_json));
+    db::Query query;
+    query.template_hash = manifest_.template_hash;
+    query.policy = manifest_.options.policy;
+    const std::size_t planned = manifest_.shards[shard.number].problems;
+    shard.left = planned - std::min(planned, finished_problems(other, query));
+    for (const auto& control : controls_) {
+      query.problem = control;
+      other.for_each_record(query, [&](const db::RecordRow& record) { agreement_.add(shard.number, record); });
+    }
+    shard.runs = runs_of(runs_path(options_.folder, shard.number));
+  }
+
+  [[nodiscard]] std::size_t finished_problems(const db::Database& other, const db::Query& query) const {
+    std::set<std::string> finished;
+    for (const auto& session : other.sessions(query)) {
+      if (session.state == "finished") finished.insert(session.problem);
+    }
+    return finished.size();
+  }
+
+  /// Lines that tasks noted; one that a killed task left torn is passed over.
+  [[nodiscard]] static std::vector<json> runs_of(const fs::path& path) {
+    std::vector<json> runs;
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) return runs;
+    std::istringstream lines(base::read_file(path));
+    for (std::string line; std::getline(lines, line);) {
+      auto run = base::try_parse_json(line);
+      if (run.is_object()) runs.push_back(std::move(run));
+    }
+    return runs;
+  }
+
+  const FleetMergeOptions& options_;
+  const Manifest& manifest_;
+  Agreement agreement_;
+  std::vector<FileVersion> versions_;
+  std::vector<std::string> controls_;
+  MergeReport report_;
+  ProgressLine line_{options_.json};
+};
+
+}  // namespace
+
+int merge_fleet(const FleetMergeOptions& options) {
+  const auto manifest = Manifest::load(options.folder);
+  stop_on_signals();
+  const MergeReport report = FleetMerge(options, manifest).run();
+  if (options.json)
+    print_json(report.to_json(), 1);
+  else
+    base::print("{}", base::Lines{report.text(options.folder.string())});
+  return options.strict && !report.complete() ? static_cast<int>(ExitCode::Internal) : static_cast<int>(ExitCode::Ok);
+}
+
+}  // namespace attune::tools

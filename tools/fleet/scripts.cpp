@@ -1,0 +1,174 @@
+#include "tools/fleet/scripts.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "attune/error.hpp"
+#include "tuner/base/escape.hpp"
+#include "tuner/base/json.hpp"
+
+namespace attune::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What stands in a line of a script as it is. Throws: UsageError.
+const std::string& one_line(const std::string& text, const char* option) {
+  const bool plain = std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  if (!plain) throw UsageError(fmt::format("{} has a line end or another control character, which a line of a script cannot hold", option));
+  return text;
+}
+
+/// sbatch reads its lines by itself, in quotes where there are spaces; it knows no escapes.
+std::string sbatch_line(const std::string& name, const std::string& value, const char* option) {
+  one_line(value, option);
+  if (value.find_first_of("\"\\") != std::string::npos)
+    throw UsageError(fmt::format("{} has a quote or a backslash, which sbatch does not read in a script: {}", option, value));
+  return value.find(' ') == std::string::npos ? fmt::format("#SBATCH --{}={}\n", name, value)
+                                              : fmt::format("#SBATCH --{}=\"{}\"\n", name, value);
+}
+
+std::string common_lines(const SlurmOptions& options) {
+  std::string lines;
+  if (!options.partition.empty()) lines += sbatch_line("partition", options.partition, "--partition");
+  for (const auto& more : options.more) lines += fmt::format("#SBATCH {}\n", one_line(more, "--option"));
+  return lines;
+}
+
+/// Variables by which a task finds the same templates, compiler and caches as here are the user's environment, which sbatch passes on.
+std::string task_script(const Manifest& manifest, const SlurmOptions& options, const std::string& name) {
+  std::string script = "#!/bin/bash\n";
+  script += sbatch_line("job-name", name, "the folder");
+  script +=
+      fmt::format("#SBATCH --array=0-{}{}\n", manifest.shards.size() - 1, options.at_once > 0 ? fmt::format("%{}", options.at_once) : "");
+  script += "#SBATCH --requeue\n#SBATCH --open-mode=append\n#SBATCH --ntasks=1\n";
+  script += fmt::format("#SBATCH --cpus-per-task={}\n", options.cpus);
+  if (options.gpus > 0) script += fmt::format("#SBATCH --gpus-per-task={}\n", options.gpus);
+  script += sbatch_line("time", options.time, "--time");
+  script += fmt::format("#SBATCH --signal=B:TERM@{}\n", options.grace_s);
+  script += sbatch_line("output", (options.folder / "logs" / "task-%a.out").string(), "the folder");
+  script += common_lines(options);
+  script += fmt::format(
+      R"(# The shard is this task's number in the array ($SLURM_ARRAY_TASK_ID). What is measured is copied into the plan's folder after every
+# problem; a task that is told to stop (SIGTERM: its time is over, or others come first) ends within seconds, and the next goes on.
+{0} fleet run {1} &
+task=$!
+stopped=0
+trap 'stopped=1; kill -TERM "$task" 2>/dev/null' TERM
+code=0
+wait "$task" || code=$?
+if ((stopped)); then  # the signal ended the waiting, not the task
+  code=0
+  wait "$task" || code=$?
+fi
+# 130: it was stopped; above 128: it was killed, as where memory ran out. Whatever else failed would fail again.
+if ((code >= 128 && ${{SLURM_RESTART_COUNT:-0}} < {2})); then
+  scontrol requeue "${{SLURM_ARRAY_JOB_ID}}_${{SLURM_ARRAY_TASK_ID}}" && exit 0
+fi
+exit "$code"
+)",
+      base::shell_quoted(options.executable.string()), base::shell_quoted(options.folder.string()), options.most_restarts);
+  return script;
+}
+
+std::string merge_script(const SlurmOptions& options, const std::string& name) {
+  const fs::path database = options.database.empty() ? options.folder / "merged.db" : options.database;
+  std::string script = "#!/bin/bash\n";
+  script += sbatch_line("job-name", name + "-merge", "the folder");
+  script += "#SBATCH --ntasks=1\n";
+  script += sbatch_line("output", (options.folder / "logs" / "merge.out").string(), "the folder");
+  script += common_lines(options);
+  script += fmt::format("exec {} fleet merge {} --db {}\n", base::shell_quoted(options.executable.string()),
+                        base::shell_quoted(options.folder.string()), base::shell_quoted(database.string()));
+  return script;
+}
+
+}  // namespace
+
+std::string slurm_script(const Manifest& manifest, const SlurmOptions& options) {
+  const std::string name = "attune-fleet";
+  return fmt::format(R"(#!/bin/bash
+# Submits the {0} shards of an attune fleet as one job array, and a job that merges what they come to when all have ended, however they did.
+# Run it with bash where sbatch is: attune fleet sbatch DIR | bash
+set -euo pipefail
+mkdir -p {1}
+array=$(sbatch --parsable <<'ATTUNE_SCRIPT'
+{2}ATTUNE_SCRIPT
+)
+array=${{array%%;*}}  # without the cluster's name
+merge=$(sbatch --parsable --dependency="afterany:$array" <<'ATTUNE_SCRIPT'
+{3}ATTUNE_SCRIPT
+)
+echo "array job $array, merge job ${{merge%%;*}}"
+)",
+                     manifest.shards.size(), base::shell_quoted((options.folder / "logs").string()), task_script(manifest, options, name),
+                     merge_script(options, name));
+}
+
+std::string kubernetes_job(const Manifest& manifest, const KubernetesOptions& options) {
+  const fs::path mount = options.mount.empty() ? options.folder.parent_path() : options.mount;
+  const auto [end, ignored] = std::mismatch(mount.begin(), mount.end(), options.folder.begin(), options.folder.end());
+  if (end != mount.end()) {
+    throw UsageError(fmt::format("the plan's folder {} does not lie below --mount {}, so that pods would not find it",
+                                 options.folder.string(), mount.string()));
+  }
+  const bool good_name = !options.name.empty() && options.name.size() <= 63 && options.name.front() != '-' && options.name.back() != '-' &&
+                         options.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+  if (!good_name)
+    throw UsageError(fmt::format("--name {}: Kubernetes takes lower-case letters, digits and hyphens, at most 63", options.name));
+  const std::size_t shards = manifest.shards.size();
+  const std::size_t at_once =
+      options.parallelism > 0 ? std::min<std::size_t>(shards, static_cast<std::size_t>(options.parallelism)) : shards;
+  const auto quoted = [](const std::string& text) { return base::dump_json(nlohmann::json(text)); };  // JSON's texts are YAML's
+  return fmt::format(R"(# The {0} shards of an attune fleet: kubectl apply -f this. Backoff for each index needs Kubernetes 1.29 or newer.
+# When it has ended, merge where the volume is mounted: attune fleet merge {8} --db all.db
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: {1}
+spec:
+  completions: {0}
+  parallelism: {2}
+  completionMode: Indexed
+  backoffLimitPerIndex: {3}
+  maxFailedIndexes: {0}
+  podReplacementPolicy: Failed
+  podFailurePolicy:
+    rules:
+    - action: Ignore  # a pod that makes way for another is no failure of its shard
+      onPodConditions:
+      - type: DisruptionTarget
+  template:
+    spec:
+      restartPolicy: Never
+      terminationGracePeriodSeconds: {4}
+      containers:
+      - name: shard
+        image: {5}
+        # The shard is the pod's index ($JOB_COMPLETION_INDEX).
+        command: ["attune", "fleet", "run", {6}, "--scratch", "/scratch"]
+        resources:
+          requests:
+            cpu: {7}
+          limits:
+            nvidia.com/gpu: {9}
+        volumeMounts:
+        - name: fleet
+          mountPath: {10}
+        - name: scratch
+          mountPath: /scratch
+      volumes:
+      - name: fleet
+        persistentVolumeClaim:
+          claimName: {11}
+      - name: scratch
+        emptyDir: {{}}
+)",
+                     shards, options.name, at_once, options.most_restarts, options.grace_s, quoted(one_line(options.image, "--image")),
+                     quoted(options.folder.string()), options.cpus, one_line(base::shell_quoted(options.folder.string()), "the folder"),
+                     options.gpus, quoted(mount.string()), quoted(one_line(options.claim, "--claim")));
+}
+
+}  // namespace attune::tools

@@ -1,0 +1,53 @@
+#pragma once
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "db/database.hpp"
+
+namespace attune::tools {
+
+/// What one task of a shard has in the plan's folder and on its node. The database is tuned into on the node, since SQLite's locks and
+/// memory mapping do not hold over a network; the folder gets whole, closed copies of it, each in one step. Tasks of other nodes may
+/// work at the same shard, as when a scheduler believes a node dead that is not: what they have published is taken in before it is
+/// replaced, so that the one that ends last has it all.
+class ShardResults {
+ public:
+  /// `scratch`: a folder of this task's alone. Changes nothing yet.
+  ShardResults(std::filesystem::path folder, std::size_t shard, std::filesystem::path scratch);
+
+  [[nodiscard]] bool finished() const;
+  /// The node's database; `begin` makes it.
+  [[nodiscard]] const std::filesystem::path& database() const { return database_; }
+  /// Takes what earlier tasks have published into the node's database. A copy that cannot be read is set aside under another name and
+  /// told: what it held is measured again. Throws: DatabaseError (the node's own), EnvironmentError.
+  void begin();
+  enum class State { Partial, Finished };
+  /// Copies the database into the folder: as results/shard-0003.part.db, or for good as results/shard-0003.db. Readers see the copy of
+  /// before or this one, whole and on disk. Throws: EnvironmentError, DatabaseError; the former copy stays.
+  void publish(State state);
+
+ private:
+  /// Which copy it is: another task's has another one.
+  struct Version {
+    dev_t device = 0;
+    ino_t inode = 0;
+    std::int64_t bytes = 0, changed_s = 0, changed_ns = 0;
+    [[nodiscard]] bool operator==(const Version&) const = default;
+  };
+  [[nodiscard]] std::optional<Version> published() const;
+  void take_in();
+  void remove_partial() const;
+  void set_aside(const std::string& why) const;
+
+  std::filesystem::path folder_, scratch_, database_;
+  std::size_t shard_;
+  std::optional<Version> own_;  ///< what is taken in already, or was published here
+};
+
+/// Copies a file of any length in pieces; it appears whole, or not at all. Throws: EnvironmentError.
+void copy_whole(const std::filesystem::path& from, const std::filesystem::path& to);
+
+}  // namespace attune::tools

@@ -1,0 +1,324 @@
+#include "tools/fleet/shard_run.hpp"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "attune/error.hpp"
+#include "attune_build/content_hash.hpp"
+#include "attune_build/version.hpp"
+#include "tools/fleet/manifest.hpp"
+#include "tools/fleet/shard_results.hpp"
+#include "tools/named_template.hpp"
+#include "tools/output.hpp"
+#include "tools/problem_arguments.hpp"
+#include "tools/stop_signals.hpp"
+#include "tools/tuning.hpp"
+#include "tools/tuning_summary.hpp"
+#include "tuner/base/errno_text.hpp"
+#include "tuner/base/file_descriptor.hpp"
+#include "tuner/base/files.hpp"
+#include "tuner/base/hash.hpp"
+#include "tuner/base/json.hpp"
+#include "tuner/base/new_file.hpp"
+#include "tuner/base/range_lock.hpp"
+#include "tuner/base/terminal.hpp"
+#include "tuner/base/text.hpp"
+#include "tuner/session/tune/budget.hpp"
+
+namespace attune::tools {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+/// Throws: UsageError.
+std::size_t shard_number(const ShardRunOptions& options) {
+  if (options.shard) return *options.shard;
+  for (const char* name : {"SLURM_ARRAY_TASK_ID", "JOB_COMPLETION_INDEX"}) {
+    const std::string text = variable(name);
+    if (text.empty()) continue;
+    std::size_t number = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (fault == std::errc() && end == text.data() + text.size()) return number;
+    throw UsageError(fmt::format("{} is \"{}\", which is no number of a shard; give --shard", name, text));
+  }
+  throw UsageError(
+      "which shard? give --shard, or run it as a task of a Slurm array (SLURM_ARRAY_TASK_ID) or of an Indexed Job "
+      "(JOB_COMPLETION_INDEX)");
+}
+
+fs::path scratch_parent(const ShardRunOptions& options) {
+  for (const std::string& folder : {options.scratch, variable("SLURM_TMPDIR"), variable("TMPDIR")}) {
+    if (!folder.empty()) return folder;
+  }
+  return "/tmp";
+}
+
+/// The node's folder for one plan, with a lock on one shard of it: two tasks of one node on one shard would do everything twice.
+class Scratch {
+ public:
+  Scratch(const fs::path& parent, const std::string& plan, std::size_t shard)
+      : path_(parent / fmt::format("attune-fleet-{}-{}", plan.substr(0, 16), ::geteuid())) {
+    if (::mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) fail("making", base::errno_text("mkdir", errno));
+    struct stat found {};
+    // Others may have made it where everybody may make folders.
+    if (::lstat(path_.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) || found.st_uid != ::geteuid() || (found.st_mode & 022) != 0)
+      fail("using", "it is not a folder of this user's alone; remove it, or name another place with --scratch");
+    lock_ = base::FileDescriptor(::open((path_ / (shard_name(shard) + ".lock")).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+    if (lock_.get() < 0) fail("locking a shard in", base::errno_text("open", errno));
+    const auto locking = base::set_range_lock(lock_.get(), base::RangeLock::Alone, 0, 0);
+    if (locking == base::Locking::HeldByAnother) {
+      throw EnvironmentError(
+          fmt::format("another task on this node works at shard {} of the plan; it goes on, and this one has nothing to do", shard));
+    }
+    if (locking == base::Locking::Failed) fail("locking a shard in", base::errno_text("fcntl", errno));
+  }
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  [[noreturn]] void fail(const char* doing, const std::string& why) const {
+    throw EnvironmentError(fmt::format("failed {} the scratch folder {}: {}", doing, path_.string(), why));
+  }
+
+  fs::path path_;
+  base::FileDescriptor lock_;
+};
+
+std::string host_name() {
+  std::array<char, 256> host{};
+  ::gethostname(host.data(), host.size() - 1);
+  return host.data();
+}
+
+/// Notes a line in the plan's folder: who works at the shard, on what. It is the first that is written there, so that a folder that cannot
+/// be written is told before anything is measured. Throws: EnvironmentError.
+void note_run(const fs::path& path, const json& fields) {
+  const std::string line = base::dump_json_replacing(fields) + "\n";
+  std::string_view rest = line;
+  const base::FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (file.get() < 0 || !base::write_all(file.get(), rest)) {
+    throw EnvironmentError(
+        fmt::format("failed writing {}: {}; tasks need to write into the plan's folder", path.string(), base::errno_text("open", errno)));
+  }
+}
+
+/// Throws: UsageError when the template is of another content; its results would be of another version than those of the other shards.
+void check_content(const Manifest& manifest, const spec::KernelTemplate& kernel) {
+  if (kernel.content_hash != manifest.template_hash) {
+    throw UsageError(
+        fmt::format("the template {} has another content here ({}) than when the fleet was planned ({}): run the attune that planned "
+                    "({}, content {}; this one is {}, content {}), restore the template, or plan into a new folder",
+                    kernel.name, kernel.content_hash, manifest.template_hash, manifest.attune_version, manifest.attune_content,
+                    build::kVersion, build::kContentHash));
+  }
+  if (manifest.attune_content != build::kContentHash) {
+    base::tell_message(
+        fmt::format("the fleet was planned by an attune of content {}, and this one is of content {}; the template is the same",
+                    manifest.attune_content, build::kContentHash));
+  }
+}
+
+std::vector<spec::Problem> problems_of_shard(const fs::path& folder, const ShardEntry& entry, const spec::KernelTemplate& kernel) {
+  const fs::path path = folder / entry.file;
+  if (base::content_key(base::read_file(path)) != entry.key) {
+    throw SpecError(
+        path.string(), 0, 0,
+        "failed reading the shard's problems: the file is not the one that the manifest names; restore it, or plan into a new folder");
+  }
+  return problems_of(kernel, path.string(), {});
+}
+
+/// Copies what the plan carries to the node, and checks it there.
+std::vector<std::string> carried_files(const fs::path& folder, const Manifest& manifest, const fs::path& scratch) {
+  std::vector<std::string> paths;
+  for (const auto& one : manifest.carried) {
+    const fs::path here = scratch / ("try-" + one.key + fs::path(one.file).filename().string());
+    if (std::error_code error; !fs::exists(here, error)) copy_whole(folder / one.file, here);
+    if (base::content_key(base::read_file(here)) != one.key) {
+      std::error_code ignored;
+      fs::remove(here, ignored);
+      throw SpecError(
+          (folder / one.file).string(), 0, 0,
+          "failed taking what the plan carries to its nodes: the file is not the one that the manifest names; plan into a new folder");
+    }
+    paths.push_back(here.string());
+  }
+  return paths;
+}
+
+/// Problems of which no search has come to its end, on whatever device. `finished`: those that this task knows of, such as one without a
+/// valid configuration, which leaves no session.
+std::vector<spec::Problem> unfinished(const db::Database& database, const std::string& template_hash, const std::string& policy,
+                                      const std::vector<spec::Problem>& problems, std::set<std::string> finished) {
+  db::Query query;
+  query.template_hash = template_hash;
+  query.policy = policy;
+  for (const auto& session : database.sessions(query)) {
+    if (session.state == "finished") finished.insert(session.problem);
+  }
+  std::vector<spec::Problem> left;
+  for (const auto& problem : problems) {
+    if (!finished.contains(spec::to_text(problem))) left.push_back(problem);
+  }
+  return left;
+}
+
+/// A time is each problem's: how many of them a task finds left must not decide how long each is searched.
+std::string budget_for(const std::string& text, std::size_t problems) {
+  auto budget = session::Budget::parse(text);
+  if (!budget.seconds) return text;
+  *budget.seconds *= static_cast<double>(problems);
+  return budget.text();
+}
+
+/// Publishes now and then while the shard is tuned. A folder that cannot be written just now costs nothing yet: it is told, and the next
+/// time may do better.
+class Publishing {
+ public:
+  Publishing(ShardResults& results, double every_s) : results_(results), every_(every_s) {}
+
+  void after_record() {
+    if (Clock::now() - last_ >= every_) now();
+  }
+  void now() {
+    last_ = Clock::now();
+    try {
+      results_.publish(ShardResults::State::Partial);
+    } catch (const Error& failure) {
+      base::tell_message(fmt::format("{}; what is measured stays on this node, and is copied later", failure.what()));
+    }
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  ShardResults& results_;
+  std::chrono::duration<double> every_;
+  Clock::time_point last_ = Clock::now();
+};
+
+void tell_state(const ShardRunOptions& options, std::size_t shard, const char* state, std::size_t left, std::size_t of) {
+  if (options.json) {
+    print_json({{"event", "shard"}, {"shard", shard}, {"state", state}, {"problems", of}, {"left", left}});
+    base::flush_standard_output();
+  } else {
+    base::print("shard {}: {}, {} of {} problems left\n", shard, state, left, of);
+  }
+}
+
+/// One task's work, ready to begin.
+struct ShardTask {
+  const ShardRunOptions& options;
+  const CommandContext& context;
+  const Manifest& manifest;
+  const spec::KernelTemplate& kernel;
+  std::size_t shard = 0;
+  std::vector<spec::Problem> problems;
+};
+
+json run_line(const ShardTask& task, const std::vector<spec::DeviceInfo>& devices) {
+  json list = json::array();
+  for (const auto& device : devices) {
+    list.push_back({{"name", device.name}, {"uuid", device.uuid}, {"driver", device.driver}, {"key", device.hard_key()}});
+  }
+  return {{"host", host_name()}, {"began", base::utc_now()}, {"shard", task.shard}, {"devices", std::move(list)}};
+}
+
+/// Tunes what is left into the node's database; `decided`: the problems whose search came to its end. Returns the exit code.
+int tune_shard(const ShardTask& task, const TuningOptions& tuning, const std::vector<spec::Problem>& left, ShardResults& results,
+               std::set<std::string>& decided) {
+  auto database = open_stoppable(results.database());
+  print_notices(database);
+  Publishing publishing(results, base::parse_seconds(task.options.publish_every));
+  TuningJob job{tuning, task.context.executable, task.kernel, left, results.database(), conditions_of(tuning, task.kernel)};
+  job.on_devices = [&](const auto& devices) { note_run(runs_path(task.options.folder, task.shard), run_line(task, devices)); };
+  job.on_record = [&] { publishing.after_record(); };
+  job.on_problem = [&](const session::ProblemResult& result) {
+    decided.insert(spec::to_text(result.problem));
+    publishing.now();
+  };
+  const auto run = run_tuning(job, database, BannerTo::StandardOutput);
+  if (!tuning.json) print_summary(run.result, run.replay);
+  return exit_code_of(run.result);
+}
+
+int run_task(const ShardTask& task) {
+  const auto& folder = task.options.folder;
+  std::error_code unknown;  // the same plan in two folders is tuned twice
+  const std::string place = std::filesystem::canonical(folder, unknown).string();
+  const Scratch scratch(scratch_parent(task.options), base::content_key(task.manifest.key() + place), task.shard);
+  ShardResults results(folder, task.shard, scratch.path());
+  results.begin();
+  const auto& planned = task.manifest.options;
+  std::set<std::string> decided;
+  static_cast<void>(open_stoppable(results.database()));  // makes it
+  const auto still_left = [&] {
+    const auto database = db::Database::open(results.database(), db::OpenMode::ReadOnly);
+    return unfinished(database, task.kernel.content_hash, planned.policy, task.problems, decided);
+  };
+  auto left = still_left();
+  tell_state(task.options, task.shard, left.size() == task.problems.size() ? "begins" : "goes on", left.size(), task.problems.size());
+  int code = 0;
+  if (!left.empty()) {
+    TuningOptions tuning = planned;
+    tuning.budget = budget_for(planned.budget, left.size());
+    tuning.device = task.options.device.empty() ? "0" : task.options.device;  // no silent replay where a node has lost its GPU
+    tuning.compile_workers = task.options.compile_workers;
+    tuning.json = task.options.json;
+    tuning.also_try = carried_files(folder, task.manifest, scratch.path());
+    check_request(tuning, left);
+    try {
+      code = tune_shard(task, tuning, left, results, decided);
+    } catch (const Error&) {
+      // What was measured before it is worth keeping, and the failure what is told.
+      try {
+        results.publish(ShardResults::State::Partial);
+      } catch (const Error& failure) {
+        base::tell_message(failure.what());
+      }
+      throw;
+    }
+    left = still_left();
+  }
+  results.publish(left.empty() ? ShardResults::State::Finished : ShardResults::State::Partial);
+  tell_state(task.options, task.shard, left.empty() ? "finished" : "not finished", left.size(), task.problems.size());
+  std::error_code ignored;
+  if (left.empty()) {
+    for (const char* suffix : {"", "-wal", "-shm", ".lock"}) fs::remove(results.database().string() + suffix, ignored);
+  }
+  return code;
+}
+
+}  // namespace
+
+int run_shard(const ShardRunOptions& options, const CommandContext& context) {
+  const auto manifest = Manifest::load(options.folder);
+  const std::size_t shard = shard_number(options);
+  const auto& entry = manifest.shard(shard);
+  const auto& folders = manifest.options.template_folders;
+  const spec::TemplateLibrary library({folders.begin(), folders.end()});
+  const auto kernel = named_template(library, manifest.options.template_name);
+  check_content(manifest, kernel);
+  if (std::error_code error; fs::exists(finished_path(options.folder, shard), error)) {
+    tell_state(options, shard, "was finished before", 0, entry.problems);
+    return 0;
+  }
+  return run_task({options, context, manifest, kernel, shard, problems_of_shard(options.folder, entry, kernel)});
+}
+
+}  // namespace attune::tools
