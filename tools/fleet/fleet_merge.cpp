@@ -101,8 +101,10 @@ class FleetMerge {
     FileVersion version;
   };
 
-  /// Runs in threads of its own. Throws: as db::check_rows.
-  [[nodiscard]] static CheckedShard check(const fs::path& path) {
+  /// Runs in threads of its own. `finished`: what a task that ends just now leaves in the place of its part. Throws: as db::check_rows.
+  [[nodiscard]] static CheckedShard check(const fs::path& found, const fs::path& finished) {
+    std::error_code error;
+    const fs::path& path = fs::exists(found, error) ? found : finished;
     const FileVersion version = version_of(path);
     auto opened = db::Database::open(path, db::OpenMode::ReadOnly);
     session::ExchangeRules rules;
@@ -117,14 +119,16 @@ class FleetMerge {
     std::size_t next = 0;
     for (auto& shard : report_.shards) {
       for (; next < report_.shards.size() && checking.size() <= ahead; ++next) {
-        const fs::path& path = report_.shards[next].path;
-        checking.push_back(path.empty() ? std::future<CheckedShard>() : std::async(std::launch::async, [path] { return check(path); }));
+        const fs::path path = report_.shards[next].path, finished = finished_path(options_.folder, next);
+        checking.push_back(path.empty() ? std::future<CheckedShard>()
+                                        : std::async(std::launch::async, [path, finished] { return check(path, finished); }));
       }
       auto checked = std::move(checking.front());
       checking.pop_front();
       if (!checked.valid()) continue;
       reading(shard, [&] {
         const CheckedShard found = checked.get();
+        follow(shard);
         store_rows(merge, shard, found);
         look_into(shard, found.opened);
       });
@@ -138,7 +142,8 @@ class FleetMerge {
     try {
       work();
     } catch (const DatabaseError& error) {
-      if (fs::path(error.path()) != fs::absolute(shard.path)) throw;
+      std::error_code unknown;
+      if (fs::weakly_canonical(error.path(), unknown) != fs::weakly_canonical(shard.path, unknown)) throw;
       shard.cannot_be_read(error.what());
     } catch (const SpecError& error) {
       shard.cannot_be_read(error.what());
@@ -154,10 +159,18 @@ class FleetMerge {
     line_.clear();
   }
 
+  /// Where a task has finished the shard since it was found, its results have another name.
+  void follow(MergedShard& shard) const {
+    if (std::error_code error; fs::exists(shard.path, error)) return;
+    shard.path = finished_path(options_.folder, shard.number);
+    shard.state = MergedShard::State::Finished;
+    shard.left = 0;
+  }
+
   void take_best(db::MergeInTurn& merge, MergedShard& shard) {
-    if (std::error_code error; !fs::exists(shard.path, error)) shard.path = finished_path(options_.folder, shard.number);
+    follow(shard);
     // A task that is at work, or has just ended, has published more: its records come before its best rows.
-    if (versions_[shard.number] != version_of(shard.path)) store_rows(merge, shard, check(shard.path));
+    if (versions_[shard.number] != version_of(shard.path)) store_rows(merge, shard, check(shard.path, shard.path));
     merge.take_best(db::Database::open(shard.path, db::OpenMode::ReadOnly), [](std::uint64_t) { throw_when_stopped(); });
   }
 
@@ -168,7 +181,9 @@ class FleetMerge {
     query.template_hash = manifest_.template_hash;
     query.policy = manifest_.options.policy;
     const std::size_t planned = manifest_.shards[shard.number].problems;
-    shard.left = planned - std::min(planned, finished_problems(other, query));
+    // One without a valid configuration has no session, and is done all the same.
+    const bool finished = shard.state == MergedShard::State::Finished;
+    shard.left = finished ? 0 : planned - std::min(planned, finished_problems(other, query));
     for (const auto& control : controls_) {
       query.problem = control;
       other.for_each_record(query, [&](const db::RecordRow& record) { agreement_.add(shard.number, record); });
