@@ -8,6 +8,7 @@
 
 #include "attune/error.hpp"
 #include "db/guard.hpp"
+#include "db/prune.hpp"
 #include "db/records.hpp"
 
 namespace attune::db {
@@ -134,6 +135,11 @@ class Database {
   /// Gives space that removed rows held back to the file system. `keep_going` is asked now and then; on false the file stays
   /// as it was. Requires: no Batch. Throws: DatabaseError when another process is writing to it, or `keep_going` said so.
   [[nodiscard]] VacuumReport vacuum(const KeepGoing& keep_going);
+  /// What `prune` would remove now. Changes nothing. Throws: DatabaseError.
+  [[nodiscard]] PruneReport would_prune(const PruneRequest& request) const;
+  /// Removes rows, as one transaction; db/prune_plan.hpp says which. Their space stays in the file until `vacuum`.
+  /// Throws: DatabaseError; Error (ExitCode::Interrupted) before it is committed: nothing is removed then.
+  PruneReport prune(const PruneRequest& request);
   /// Copies into a new file in journal_mode=DELETE (readable in read-only folders). Throws: DatabaseError; no leftovers.
   void export_to(const std::filesystem::path& path) const;
 
