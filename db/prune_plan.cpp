@@ -27,17 +27,21 @@ class Choice {
       : statements_(statements), request_(request), found_(prune_candidates(statements, request)), gone_(found_.problems.size()) {
     const std::uint64_t pages = number_of(statements, "PRAGMA page_count"), free_pages = number_of(statements, "PRAGMA freelist_count");
     plan_.report.bytes_of_rows = (pages - std::min(pages, free_pages)) * number_of(statements, "PRAGMA page_size");
-    // Pages are never full, and small files have a page for each table: what contents take in the file, on average.
-    constexpr double kMostOverhead = 2;
-    if (found_.bytes > 0)
-      overhead_ = std::clamp(static_cast<double>(plan_.report.bytes_of_rows) / static_cast<double>(found_.bytes), 1.0, kMostOverhead);
+    // What contents take in the file, on average: pages are never full, short fields are only guessed at, and small files have a page for
+    // each table.
+    constexpr double kLeastOverhead = 0.25, kMostOverhead = 2;
+    if (found_.bytes > 0) {
+      overhead_ = std::clamp(static_cast<double>(plan_.report.bytes_of_rows) / static_cast<double>(found_.bytes), kLeastOverhead,
+                             kMostOverhead);
+    }
     for (const auto& best : found_.best) ++names_of_cubin_[best.cubin_key];
   }
 
   PrunePlan run() {
     for (const auto& problem : found_.problems) plan_.report.problems_in_use += problem.asked && problem.running ? 1 : 0;
     if (request_.to_bytes && plan_.report.bytes_of_rows <= *request_.to_bytes) return std::move(plan_);
-    if (request_.to_bytes) enough_ = plan_.report.bytes_of_rows - *request_.to_bytes;
+    // A sixteenth less than asked: how full the pages of what stays are is only known on average.
+    if (request_.to_bytes) enough_ = plan_.report.bytes_of_rows - *request_.to_bytes / 16 * 15;
     take_loose_cubins();
     take_what_no_best_needs();
     take_best();
