@@ -75,8 +75,9 @@ class Reading {
   [[nodiscard]] bool is_old(std::int64_t at_us) const { return !request_.recorded_before || at_us < before_us_; }
 
   void read_sessions() {
-    Use use(statements_.prepared("SELECT rowid, template_hash, problem_key, device_key, policy, key, state, started_at, finished_at,"
-                                 " length(summary_json) FROM sessions ORDER BY rowid"));
+    Use use(
+        statements_.prepared("SELECT rowid, template_hash, problem_key, device_key, policy, key, state, started_at, finished_at,"
+                             " length(summary_json) FROM sessions ORDER BY rowid"));
     std::map<std::uint32_t, std::size_t> newest;
     while (use.step()) {
       ColumnReader reader(use.row());
@@ -101,9 +102,9 @@ class Reading {
   }
 
   void read_best() {
-    Use use(
-        statements_.prepared("SELECT rowid, template_hash, problem_key, device_key, policy, template_name, objective, configuration_key,"
-                             " cubin_key, recorded_at, length(detail_json) + length(family) + length(sizes_json) FROM best ORDER BY rowid"));
+    Use use(statements_.prepared(
+        "SELECT rowid, template_hash, problem_key, device_key, policy, template_name, objective, configuration_key,"
+        " cubin_key, recorded_at, length(detail_json) + length(family) + length(sizes_json) FROM best ORDER BY rowid"));
     using Result = std::tuple<std::string, std::string, std::string, std::string, std::string>;
     std::map<Result, std::int64_t> newest;
     std::vector<Result> results;
@@ -164,7 +165,8 @@ class Reading {
       found_.bytes += record.bytes;
       auto& problem = found_.problems[record.problem];
       ++problem.rows;
-      if (!belongs_to_best(problem, configuration_key, record) && problem.may_go() && is_old(record.at_us)) found_.records.push_back(record);
+      if (!belongs_to_best(problem, configuration_key, record) && problem.may_go() && is_old(record.at_us))
+        found_.records.push_back(record);
     }
   }
 

@@ -16,9 +16,9 @@ struct PruneCandidates {
   /// A problem under one version of a template on one device under one policy.
   struct Problem {
     std::string template_hash, device_key;
-    bool asked = false;           ///< template and device are those of the request
-    bool running = false;         ///< a run is tuning it: all of it stays
-    std::uint64_t rows = 0;       ///< records and best rows
+    bool asked = false;             ///< template and device are those of the request
+    bool running = false;           ///< a run is tuning it: all of it stays
+    std::uint64_t rows = 0;         ///< records and best rows
     std::vector<std::size_t> best;  ///< in `best`
     [[nodiscard]] bool may_go() const { return asked && !running; }
   };
@@ -32,8 +32,8 @@ struct PruneCandidates {
     std::int64_t at_us = 0;
     std::uint64_t bytes = 0;  ///< with its record
     std::uint32_t problem = 0;
-    bool may_go = false;      ///< it and its record
-    bool superseded = false;  ///< a newer version of its template has a newer result of the same
+    bool may_go = false;       ///< it and its record
+    bool superseded = false;   ///< a newer version of its template has a newer result of the same
     std::uint64_t record = 0;  ///< id; 0: there is none
     std::string configuration_key, cubin_key;
   };

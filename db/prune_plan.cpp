@@ -31,8 +31,8 @@ class Choice {
     // each table.
     constexpr double kLeastOverhead = 0.25, kMostOverhead = 2;
     if (found_.bytes > 0) {
-      overhead_ = std::clamp(static_cast<double>(plan_.report.bytes_of_rows) / static_cast<double>(found_.bytes), kLeastOverhead,
-                             kMostOverhead);
+      overhead_ =
+          std::clamp(static_cast<double>(plan_.report.bytes_of_rows) / static_cast<double>(found_.bytes), kLeastOverhead, kMostOverhead);
     }
     for (const auto& best : found_.best) ++names_of_cubin_[best.cubin_key];
   }
@@ -197,7 +197,8 @@ class Choice {
   /// By their rows, not by their keys: an index that is damaged would lead to others.
   void take_templates() {
     const auto went = names_that_went(&PruneGroup::template_hash, names_that_stay(&PruneCandidates::Problem::template_hash));
-    plan_.report.templates += take_templates_of("SELECT rowid, hash, length(spec_json) FROM templates ORDER BY rowid", went, plan_.templates);
+    plan_.report.templates +=
+        take_templates_of("SELECT rowid, hash, length(spec_json) FROM templates ORDER BY rowid", went, plan_.templates);
     (void)take_templates_of("SELECT rowid, template_hash, length(contents) FROM template_files ORDER BY rowid", went, plan_.template_files);
   }
   std::uint64_t take_templates_of(const char* sql, const std::set<std::string>& went, std::vector<std::uint64_t>& rows) {

@@ -154,8 +154,8 @@ void add_exchange_commands(CLI::App& db, CommandContext& context) {
 }  // namespace
 
 void add_db_command(CLI::App& app, CommandContext& context) {
-  auto* command =
-      app.add_subcommand("db", "Tell where the database is, what it holds, and whether it is sound; move rows between databases, and remove some");
+  auto* command = app.add_subcommand(
+      "db", "Tell where the database is, what it holds, and whether it is sound; move rows between databases, and remove some");
   command->require_subcommand(1);
   add(*command, context, "path", "Print the path of the database file", &print_path);
   add(*command, context, "info", "Count what the database holds", &print_info);

@@ -37,8 +37,9 @@ struct RenewOptions {
   [[nodiscard]] session::RenewalScope scope() const {
     session::RenewalScope scope{aged, {}};
     if (!older_than.empty())
-      scope.recorded_before = fmt::format("{:%Y-%m-%dT%H:%M:%S}Z", fmt::gmtime(std::chrono::system_clock::to_time_t(
-                                                                       std::chrono::system_clock::now() - parse_age(older_than, "--older-than"))));
+      scope.recorded_before = fmt::format(
+          "{:%Y-%m-%dT%H:%M:%S}Z",
+          fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now() - parse_age(older_than, "--older-than"))));
     return scope;
   }
 };
@@ -129,7 +130,8 @@ void print_plan(const session::RenewalPlan& plan, const Here& here, const std::f
   }
   base::print("Current: {} problems. Results of other devices, left alone: {}.\n", plan.current, plan.of_other_devices);
   if (plan.out_of_scope > 0)
-    base::print("Not of the present, and not asked for: {} problems; without --aged and --older-than they are renewed too.\n", plan.out_of_scope);
+    base::print("Not of the present, and not asked for: {} problems; without --aged and --older-than they are renewed too.\n",
+                plan.out_of_scope);
   if (plan.impossible.empty()) return;
   base::print("Cannot be renewed, left as they are: {} problems, for example {} {}: {}\n", plan.impossible.size(),
               base::escape_line(plan.impossible.front().template_name), base::escape_line(plan.impossible.front().problem),

@@ -117,8 +117,8 @@ int report(const ReportOptions& options) {
 }
 
 int issue_of(const ReportOptions& options, const CommandContext& context) {
-  return report_issue({options.output, options.database, options.template_name, axes_of(options.problem), options.with_sources, options.db_rows},
-                      context);
+  return report_issue(
+      {options.output, options.database, options.template_name, axes_of(options.problem), options.with_sources, options.db_rows}, context);
 }
 
 }  // namespace
@@ -131,7 +131,8 @@ void add_report_command(CLI::App& app, CommandContext& context) {
                      ->add_option("--format", options->format,
                                   "html, md, csv or json; of one problem also t4 or kernel-tuner, as attune cache export writes them")
                      ->capture_default_str();
-  command->add_option("--output", options->output, "File, or - for standard output (default: report.html for html, attune-issue-DATE.md for --issue, else -)");
+  command->add_option("--output", options->output,
+                      "File, or - for standard output (default: report.html for html, attune-issue-DATE.md for --issue, else -)");
   command->add_option("--db", options->database, "Database file");
   auto* device = command->add_option("--device", options->device, "Only this device: its key, the beginning of it, or part of its name");
   auto* policy = command->add_option("--policy", options->policy, "Only this policy: cold/graph, hot/graph, cold/stream or hot/stream");
@@ -141,7 +142,8 @@ void add_report_command(CLI::App& app, CommandContext& context) {
                                   "database, last failures with logs; no names of user and host. Nothing is sent");
   issue->excludes(format)->excludes(device)->excludes(policy);
   command->add_flag("--with-sources", options->with_sources, "With the sources of the kernels that failed")->needs(issue);
-  command->add_flag("--db-rows", options->db_rows, "With records and best rows, those of TEMPLATE and --problem where they are named")->needs(issue);
+  command->add_flag("--db-rows", options->db_rows, "With records and best rows, those of TEMPLATE and --problem where they are named")
+      ->needs(issue);
   command->callback([options, &context] {
     context.action = [options, &context] { return options->issue ? issue_of(*options, context) : report(*options); };
   });

@@ -170,12 +170,9 @@ json to_json(const db::PruneReport& report, const KnownNames& names) {
   total["bytes"] = report.bytes_removed;
   total["templates"] = report.templates;
   total["devices"] = report.devices;
-  return {{"groups", std::move(groups)},
-          {"total", std::move(total)},
-          {"loose_cubins", report.loose_cubins},
-          {"problems_in_use", report.problems_in_use},
-          {"others_write", report.others_write},
-          {"bytes_of_rows", report.bytes_of_rows}};
+  return {{"groups", std::move(groups)},         {"total", std::move(total)},
+          {"loose_cubins", report.loose_cubins}, {"problems_in_use", report.problems_in_use},
+          {"others_write", report.others_write}, {"bytes_of_rows", report.bytes_of_rows}};
 }
 
 void print_report(const db::PruneReport& report, const KnownNames& names) {
@@ -189,9 +186,11 @@ void print_report(const db::PruneReport& report, const KnownNames& names) {
     }
     base::print("{}", base::Lines{table.text()});
   }
-  if (report.loose_cubins > 0) base::print("and {} cubins that no result names, about {}\n", report.loose_cubins, bytes_text(report.loose_cubin_bytes));
+  if (report.loose_cubins > 0)
+    base::print("and {} cubins that no result names, about {}\n", report.loose_cubins, bytes_text(report.loose_cubin_bytes));
   if (report.problems_in_use > 0) base::print("Left alone, because a run is tuning them: {} problems.\n", report.problems_in_use);
-  if (report.others_write) base::print("Another process has the database open: templates and devices that nothing names stay until later.\n");
+  if (report.others_write)
+    base::print("Another process has the database open: templates and devices that nothing names stay until later.\n");
 }
 
 std::string counts_text(const db::PruneReport& report) {
@@ -209,7 +208,8 @@ void refuse_path(const fs::path& path) {
   std::error_code failure;
   if (!fs::exists(path, failure)) refuse("there is no such file");
   for (const auto& shipped : runtime::shipped_database_paths()) {
-    if (fs::equivalent(path, shipped, failure)) refuse("it is the one that ships with attune, and is never changed; name your own with --db");
+    if (fs::equivalent(path, shipped, failure))
+      refuse("it is the one that ships with attune, and is never changed; name your own with --db");
   }
 }
 
@@ -237,9 +237,10 @@ int finish(const PruneOptions& options, const db::PruneReport& report, const Kno
   const std::string name = base::escape_line(path.string());
   if (report.nothing()) {
     const bool fits = !options.to_size.empty() && report.bytes_of_rows <= parse_bytes(options.to_size, "--to-size");
-    base::print("{}: nothing to remove{}\n", name,
-                fits ? fmt::format("; its rows take {} already, and `attune db vacuum` gives free space back", bytes_text(report.bytes_of_rows))
-                     : "");
+    base::print(
+        "{}: nothing to remove{}\n", name,
+        fits ? fmt::format("; its rows take {} already, and `attune db vacuum` gives free space back", bytes_text(report.bytes_of_rows))
+             : "");
   } else if (!options.yes) {
     base::print("{}: would remove {}\nNothing was changed; the same command with --yes removes it.\n", name, counts_text(report));
   } else {
@@ -257,8 +258,7 @@ int prune(const PruneOptions& options) {
   const auto path = database_path(options.database);
   refuse_path(path);
   stop_on_signals();
-  auto database =
-      db::Database::open(path, options.yes ? db::OpenMode::ReadWrite : db::OpenMode::ReadOnly, [] { return !stop_asked(); });
+  auto database = db::Database::open(path, options.yes ? db::OpenMode::ReadWrite : db::OpenMode::ReadOnly, [] { return !stop_asked(); });
   print_notices(database);
   const auto names = names_in(database);
   const auto request = request_of(options, database, names);
@@ -287,9 +287,10 @@ void add_prune_command(CLI::App& db, CommandContext& context) {
       "One transaction: Ctrl-C or a kill before its end, and nothing is removed. What won before helps a renewal: renew first.");
   command->add_option("--db", options->database, "Database file");
   command->add_option("--older-than", options->older_than, "Recorded longer ago than this: 36h, 90d, 26w, 2y");
-  command->add_option("--to-size", options->to_size,
-                      "Until all rows fit into this: 200M, 1.5G. First, oldest first, records that are no result and sessions; then results "
-                      "that a newer version of their template has newer ones of; then the other results");
+  command->add_option(
+      "--to-size", options->to_size,
+      "Until all rows fit into this: 200M, 1.5G. First, oldest first, records that are no result and sessions; then results "
+      "that a newer version of their template has newer ones of; then the other results");
   command->add_option("--template", options->templates, "Of this template; may be repeated")->allow_extra_args(false);
   command->add_option("--device", options->devices, "On this device: its key, the beginning of it, or part of its name; may be repeated")
       ->allow_extra_args(false);

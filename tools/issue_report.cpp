@@ -8,8 +8,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <functional>
-#include <optional>
 
 #include "attune/error.hpp"
 #include "db/database.hpp"
@@ -31,9 +29,13 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What attune, its compiler, its driver and SQLite go by; values of no other variable are told.
-constexpr std::array kVariables{"ATTUNE_DB",       "ATTUNE_TEMPLATES",     "ATTUNE_NVRTC",    "ATTUNE_SHIPPED_DB", "ATTUNE_WORKER",
-                                "ATTUNE_PYTHON",   "CUDA_HOME",            "CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH",   "XDG_DATA_HOME",
-                                "XDG_CACHE_HOME",  "TMPDIR",               "SQLITE_TMPDIR",   "HOME"};
+constexpr std::array kVariables{"ATTUNE_DB",       "ATTUNE_TEMPLATES",
+                                "ATTUNE_NVRTC",    "ATTUNE_SHIPPED_DB",
+                                "ATTUNE_WORKER",   "ATTUNE_PYTHON",
+                                "CUDA_HOME",       "CUDA_VISIBLE_DEVICES",
+                                "LD_LIBRARY_PATH", "XDG_DATA_HOME",
+                                "XDG_CACHE_HOME",  "TMPDIR",
+                                "SQLITE_TMPDIR",   "HOME"};
 
 std::string environment_text() {
   std::string text;
@@ -78,10 +80,11 @@ struct Looked {
 
 Looked look_around(const IssueOptions& options, const CommandContext& context) {
   Looked looked;
-  auto& [machine, findings] = looked;
-  look("driver", findings, [&] { check_gpus(machine, findings); });
-  look("compiler", findings, [&] { check_compiler(machine, context, findings); });
-  look("database", findings, [&] { check_databases(machine, options.database, findings); });
+  doctor::Machine& machine = looked.machine;
+  doctor::Findings& findings = looked.findings;
+  look("driver", findings, [&] { doctor::check_gpus(machine, findings); });
+  look("compiler", findings, [&] { doctor::check_compiler(machine, context, findings); });
+  look("database", findings, [&] { doctor::check_databases(machine, options.database, findings); });
   look("system", findings, [&] { doctor::check_system(findings); });
   return looked;
 }
@@ -126,8 +129,7 @@ std::string database_text(const IssueOptions& options) {
     for (const auto& notice : database.notices()) text += notice + "\n";
     text = "## Database\n\n" + indented(text) + "\n## Last runs\n\n" + last_sessions(database) + "## Last failures\n\n" +
            last_failures(database, options.template_name, options.sources);
-    if (options.rows || !options.problem.empty())
-      text += "## Rows\n\n" + rows_text(database, options.template_name, options.problem);
+    if (options.rows || !options.problem.empty()) text += "## Rows\n\n" + rows_text(database, options.template_name, options.problem);
     if (database.bad_rows() > 0) text += fmt::format("{} rows that were read are damaged.\n", database.bad_rows());
     return text;
   } catch (const std::exception& error) {

@@ -8,12 +8,12 @@ namespace attune::tools {
 
 /// What `attune report --issue` puts together.
 struct IssueOptions {
-  std::string output;         ///< empty: attune-issue-<date>.md here
-  std::string database;       ///< empty: by the default rules
-  std::string template_name;  ///< failures and rows of it alone; empty: of all
+  std::string output;                          ///< empty: attune-issue-<date>.md here
+  std::string database;                        ///< empty: by the default rules
+  std::string template_name;                   ///< failures and rows of it alone; empty: of all
   std::map<std::string, std::string> problem;  ///< rows of problems with these axes, even without `rows`
-  bool sources = false;       ///< the kernels that failed, as they were compiled
-  bool rows = false;          ///< records and best rows
+  bool sources = false;                        ///< the kernels that failed, as they were compiled
+  bool rows = false;                           ///< records and best rows
 };
 
 /// Writes what a report of a bug needs into one text that a person can read before sending it; nothing is sent. What is wrong with the

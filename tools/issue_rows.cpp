@@ -108,10 +108,10 @@ class Lines {
 std::string failure_text(const db::RecordRow& record, const std::vector<db::TemplateRow>& templates,
                          const std::vector<db::DeviceRow>& devices, bool sources) {
   const json detail = base::try_parse_json(record.detail_json);
-  std::string text = fmt::format("{} of {}\nproblem {}\nconfiguration {}\n{}, driver {}, NVRTC {}, {}\nlog:\n{}\n", record.outcome,
-                                 name_of(record.template_hash, templates), record.problem, record.configuration, record.policy,
-                                 record.driver, record.nvrtc, record.recorded_at,
-                                 cut(detail.is_object() ? base::member_or(detail, "detail", "") : ""));
+  std::string text =
+      fmt::format("{} of {}\nproblem {}\nconfiguration {}\n{}, driver {}, NVRTC {}, {}\nlog:\n{}\n", record.outcome,
+                  name_of(record.template_hash, templates), record.problem, record.configuration, record.policy, record.driver,
+                  record.nvrtc, record.recorded_at, cut(detail.is_object() ? base::member_or(detail, "detail", "") : ""));
   if (sources) {
     const auto source = source_of(record, templates, devices);
     text += source.text.empty() ? "source: " + source.missing + "\n"
@@ -158,9 +158,9 @@ std::string last_sessions(const db::Database& database) {
   sessions.resize(std::min(sessions.size(), kMostSessions));
   std::string text;
   for (const auto& session : sessions)
-    text += fmt::format("{} {} {}, strategy {}, seed {}, {}, space of {}, {}\n", session.started_at,
-                        name_of(session.template_hash, templates), session.problem, session.strategy, session.seed, session.policy,
-                        session.space_size, session.state);
+    text +=
+        fmt::format("{} {} {}, strategy {}, seed {}, {}, space of {}, {}\n", session.started_at, name_of(session.template_hash, templates),
+                    session.problem, session.strategy, session.seed, session.policy, session.space_size, session.state);
   return indented(text.empty() ? "none" : text) + "\n";
 }
 

@@ -109,7 +109,8 @@ Redaction Redaction::of_this_machine() {
     const auto real = std::filesystem::canonical(names.homes[i], failure);
     if (!failure) names.homes.push_back(real.string());
   }
-  for (std::size_t i = 0, count = names.hosts.size(); i < count; ++i) names.hosts.push_back(names.hosts[i].substr(0, names.hosts[i].find('.')));
+  for (std::size_t i = 0, count = names.hosts.size(); i < count; ++i)
+    names.hosts.push_back(names.hosts[i].substr(0, names.hosts[i].find('.')));
   return Redaction(std::move(names));
 }
 

@@ -65,7 +65,8 @@ struct Aged : Exchange {
 
 }  // namespace
 
-TEST_CASE_FIXTURE(Aged, "without --yes it says what would go, and not a byte changes; with it exactly that goes, and dispatch goes by the rest") {
+TEST_CASE_FIXTURE(Aged,
+                  "without --yes it says what would go, and not a byte changes; with it exactly that goes, and dispatch goes by the rest") {
   const std::string before = base::read_file(other);
   const auto told = prune({"--older-than", "90d"});
   CAPTURE(told.err);

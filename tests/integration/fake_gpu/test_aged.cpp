@@ -23,7 +23,9 @@ bool mentions(const std::string& text, const std::string& part) { return text.fi
 
 }  // namespace
 
-TEST_CASE_FIXTURE(RenewFixture, "what is under an older driver is renewed with --aged; under a newer one it has not aged; older versions are left alone") {
+TEST_CASE_FIXTURE(
+    RenewFixture,
+    "what is under an older driver is renewed with --aged; under a newer one it has not aged; older versions are left alone") {
   if (fs::exists("/proc/driver/nvidia/version")) return test::skip("the machine's own driver stands for the fake one's version");
   tune("1000");
   settings["driver_version"] = 13020;
@@ -71,8 +73,8 @@ TEST_CASE_FIXTURE(RenewFixture, "an age that is none is a usage error before any
 
 TEST_CASE_FIXTURE(RenewFixture, "what a run is tuning stays while everything else is pruned, and the run ends as if nobody had") {
   tune("1000,2000");
-  const int running = start({"tune", "brief", "--template-folder", templates, "--T", "i32", "--end", "well", "--size", "4000",
-                             "--compile-workers", "2"});
+  const int running =
+      start({"tune", "brief", "--template-folder", templates, "--T", "i32", "--end", "well", "--size", "4000", "--compile-workers", "2"});
   while (!on_device()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   // The worker holds no lock of the database, and its parent waits for it.
   const auto workers = processes("worker-gpu");
@@ -96,8 +98,8 @@ TEST_CASE_FIXTURE(RenewFixture, "what a run is tuning stays while everything els
 }
 
 TEST_CASE_FIXTURE(RenewFixture, "a run that was killed holds nothing back") {
-  const int running = start({"tune", "brief", "--template-folder", templates, "--T", "i32", "--end", "well", "--size", "4000",
-                             "--compile-workers", "2"});
+  const int running =
+      start({"tune", "brief", "--template-folder", templates, "--T", "i32", "--end", "well", "--size", "4000", "--compile-workers", "2"});
   while (!on_device()) std::this_thread::sleep_for(std::chrono::milliseconds(2));
   ::kill(running, SIGKILL);
   (void)test::wait_for(running);

@@ -75,8 +75,8 @@ TEST_CASE_FIXTURE(Somebody, "it has version, system, findings, devices and count
 
 TEST_CASE_FIXTURE(Somebody, "failures come with their logs, and with sources only where they are asked for") {
   std::ofstream(templates / "brief" / "brief.cu", std::ios::app) << "\n#if ATTUNE_BLOCK_SIZE == 256\n#error no_such_thing_here\n#endif\n";
-  std::vector<std::string> words = {"tune", "brief",  "--template-folder", templates, "--T", "i32", "--end", "well",
-                                    "--size", "1000", "--compile-workers", "2"};
+  std::vector<std::string> words = {"tune",   "brief", "--template-folder", templates, "--T", "i32", "--end", "well",
+                                    "--size", "1000",  "--compile-workers", "2"};
   REQUIRE(attune(words).exit_code == 0);
   const std::string text = report();
   CHECK(mentions(text, "compile_failed of brief"));
@@ -88,13 +88,14 @@ TEST_CASE_FIXTURE(Somebody, "failures come with their logs, and with sources onl
   CHECK(mentions(report({"nobody"}), "No failed configuration"));
 }
 
-TEST_CASE_FIXTURE(Somebody, "it is made without a GPU, without a database, of a damaged one, and without a home; a file that is there stays") {
+TEST_CASE_FIXTURE(Somebody,
+                  "it is made without a GPU, without a database, of a damaged one, and without a home; a file that is there stays") {
   CHECK(mentions(report(), "none at ~/tune.db"));
   environment["ATTUNE_FAKE_CUDA"] = "{}";
   environment["LD_LIBRARY_PATH"] = "/nowhere";
   CHECK(mentions(report(), "wrong  driver"));
   test::write_bytes(database, std::string(5000, 'x'));
-  CHECK(mentions(report(), "no attune database") || mentions(report(), "database"));
+  CHECK(mentions(report(), "wrong  database"));
   CHECK(base::read_file(database) == std::string(5000, 'x'));
   environment["HOME"] = environment["ATTUNE_DB"] = environment["XDG_DATA_HOME"] = "";
   CHECK(mentions(report(), "none of ATTUNE_DB, XDG_DATA_HOME and HOME is set"));

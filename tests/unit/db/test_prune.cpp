@@ -101,7 +101,8 @@ TEST_CASE("dates of rows are read with a fraction and without; what is none is n
   }
 }
 
-TEST_CASE_FIXTURE(TwoSizes, "what is older goes with its result, code, session and texts; what would go is told before, and changes nothing") {
+TEST_CASE_FIXTURE(TwoSizes,
+                  "what is older goes with its result, code, session and texts; what would go is told before, and changes nothing") {
   const std::string before = bytes_of(*this / "a.db") + bytes_of(*this / "a.db-wal");
   const PruneReport told = Database::open(*this / "a.db", OpenMode::ReadOnly).would_prune(before_summer());
   CHECK(bytes_of(*this / "a.db") + bytes_of(*this / "a.db-wal") == before);
@@ -191,7 +192,8 @@ TEST_CASE_FIXTURE(TwoSizes, "conditions combine, and what nothing names any more
   check_consistent();
 }
 
-TEST_CASE_FIXTURE(TwoSizes, "while another process has the file open for writing, templates and devices stay: its run may have just begun") {
+TEST_CASE_FIXTURE(TwoSizes,
+                  "while another process has the file open for writing, templates and devices stay: its run may have just begun") {
   const Database other = Database::open(*this / "a.db", OpenMode::ReadWrite);
   const PruneReport report = database.prune(older_than("2030-01-01T00:00:00Z"));
   CHECK(report.others_write);
