@@ -11,7 +11,7 @@
 namespace attune::db {
 namespace {
 
-std::uint64_t number_of(StatementCache& statements, const char* sql) {
+std::uint64_t pragma_number(StatementCache& statements, const char* sql) {
   Use use(statements.prepared(sql));
   if (!use.step()) return 0;
   ColumnReader reader(use.row());
@@ -25,8 +25,9 @@ class Choice {
  public:
   Choice(StatementCache& statements, const PruneRequest& request)
       : statements_(statements), request_(request), found_(prune_candidates(statements, request)), gone_(found_.problems.size()) {
-    const std::uint64_t pages = number_of(statements, "PRAGMA page_count"), free_pages = number_of(statements, "PRAGMA freelist_count");
-    plan_.report.bytes_of_rows = (pages - std::min(pages, free_pages)) * number_of(statements, "PRAGMA page_size");
+    const std::uint64_t pages = pragma_number(statements, "PRAGMA page_count"),
+                        free_pages = pragma_number(statements, "PRAGMA freelist_count");
+    plan_.report.bytes_of_rows = (pages - std::min(pages, free_pages)) * pragma_number(statements, "PRAGMA page_size");
     // What contents take in the file, on average: pages are never full, short fields are only guessed at, and small files have a page for
     // each table.
     constexpr double kLeastOverhead = 0.25, kMostOverhead = 2;

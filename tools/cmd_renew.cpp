@@ -7,6 +7,7 @@
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "attune/error.hpp"
@@ -31,15 +32,15 @@ struct RenewOptions {
   TuningOptions tuning;
   std::vector<std::string> templates;  ///< empty: all
   bool aged = false;
-  std::string older_than;
+  std::optional<std::string> older_than;
   bool dry_run = false;
 
   [[nodiscard]] session::RenewalScope scope() const {
     session::RenewalScope scope{aged, {}};
-    if (!older_than.empty())
+    if (older_than)
       scope.recorded_before = fmt::format(
           "{:%Y-%m-%dT%H:%M:%S}Z",
-          fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now() - parse_age(older_than, "--older-than"))));
+          fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now() - parse_age(*older_than, "--older-than"))));
     return scope;
   }
 };

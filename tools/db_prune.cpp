@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 
 struct PruneOptions {
   std::string database;
-  std::string older_than, to_size;
+  std::optional<std::string> older_than, to_size;  ///< an empty one is malformed, not absent: a script's variable may be unset
   std::vector<std::string> templates, devices, template_folders;
   bool superseded = false;
   bool yes = false;
@@ -128,10 +128,10 @@ std::set<std::string> superseded_hashes(const PruneOptions& options, const Known
 
 db::PruneRequest request_of(const PruneOptions& options, const db::Database& database, const KnownNames& names) {
   db::PruneRequest request;
-  if (!options.older_than.empty())
+  if (options.older_than)
     request.recorded_before = std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now() -
-                                                                                      parse_age(options.older_than, "--older-than"));
-  if (!options.to_size.empty()) request.to_bytes = parse_bytes(options.to_size, "--to-size");
+                                                                                      parse_age(*options.older_than, "--older-than"));
+  if (options.to_size) request.to_bytes = parse_bytes(*options.to_size, "--to-size");
   if (!options.templates.empty()) request.template_hashes = hashes_of(options.templates, names);
   if (!options.devices.empty()) request.device_keys = device_keys_of(options.devices, names);
   if (options.superseded) {
@@ -215,16 +215,16 @@ void refuse_path(const fs::path& path) {
 
 /// Throws: UsageError before anything is opened.
 void check_options(const PruneOptions& options) {
-  if (options.older_than.empty() && options.to_size.empty() && options.templates.empty() && options.devices.empty() && !options.superseded)
+  if (!options.older_than && !options.to_size && options.templates.empty() && options.devices.empty() && !options.superseded)
     throw UsageError(
         "failed pruning: no condition says what may go; give --older-than, --to-size, --template, --device or --superseded (all that are "
         "given must hold)");
-  if (!options.older_than.empty()) (void)parse_age(options.older_than, "--older-than");
-  if (!options.to_size.empty()) (void)parse_bytes(options.to_size, "--to-size");
+  if (options.older_than) (void)parse_age(*options.older_than, "--older-than");
+  if (options.to_size) (void)parse_bytes(*options.to_size, "--to-size");
 }
 
-int finish(const PruneOptions& options, const db::PruneReport& report, const KnownNames& names, const fs::path& path,
-           const std::optional<db::VacuumReport>& vacuum) {
+int tell_outcome(const PruneOptions& options, const db::PruneReport& report, const KnownNames& names, const fs::path& path,
+                 const std::optional<db::VacuumReport>& vacuum) {
   if (options.json_output) {
     json told = to_json(report, names);
     told["path"] = path.string();
@@ -236,7 +236,7 @@ int finish(const PruneOptions& options, const db::PruneReport& report, const Kno
   print_report(report, names);
   const std::string name = base::escape_line(path.string());
   if (report.nothing()) {
-    const bool fits = !options.to_size.empty() && report.bytes_of_rows <= parse_bytes(options.to_size, "--to-size");
+    const bool fits = options.to_size && report.bytes_of_rows <= parse_bytes(*options.to_size, "--to-size");
     base::print(
         "{}: nothing to remove{}\n", name,
         fits ? fmt::format("; its rows take {} already, and `attune db vacuum` gives free space back", bytes_text(report.bytes_of_rows))
@@ -270,11 +270,11 @@ int prune(const PruneOptions& options) {
     } catch (const Error& error) {
       base::tell_message(error.what());
       base::tell_message("the rows are removed all the same; `attune db vacuum` gives their space back later");
-      (void)finish(options, report, names, database.path(), vacuum);
+      (void)tell_outcome(options, report, names, database.path(), vacuum);
       return static_cast<int>(error.exit_code());
     }
   }
-  return finish(options, report, names, database.path(), vacuum);
+  return tell_outcome(options, report, names, database.path(), vacuum);
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ bool has_values(const std::string& problem, const std::map<std::string, std::str
   });
 }
 
-json to_json(const db::RecordRow& row) {
+json issue_row(const db::RecordRow& row) {
   return {{"row", "record"},
           {"template_hash", row.template_hash},
           {"problem", base::try_parse_json(row.problem)},
@@ -73,7 +73,7 @@ json to_json(const db::RecordRow& row) {
           {"recorded_at", row.recorded_at}};
 }
 
-json to_json(const db::BestRow& row) {
+json issue_row(const db::BestRow& row) {
   return {{"row", "best"},
           {"template", row.template_name},
           {"template_hash", row.template_hash},
@@ -91,7 +91,7 @@ json to_json(const db::BestRow& row) {
 }
 
 /// So many of the first rows, and how many more there are.
-class Lines {
+class RowLines {
  public:
   void add(const json& row) {
     if (++rows_ <= kMostRows) text_ += json_text(row) + "\n";
@@ -166,12 +166,12 @@ std::string last_sessions(const db::Database& database) {
 
 std::string rows_text(const db::Database& database, const std::string& template_name, const std::map<std::string, std::string>& problem) {
   const auto asked = hashes_of(template_name, database.templates());
-  Lines best, records;
+  RowLines best, records;
   database.for_each_best([&](const db::BestRow& row) {
-    if ((template_name.empty() || row.template_name == template_name) && has_values(row.problem, problem)) best.add(to_json(row));
+    if ((template_name.empty() || row.template_name == template_name) && has_values(row.problem, problem)) best.add(issue_row(row));
   });
   database.for_each_record({}, [&](const db::RecordRow& row) {
-    if ((template_name.empty() || asked.contains(row.template_hash)) && has_values(row.problem, problem)) records.add(to_json(row));
+    if ((template_name.empty() || asked.contains(row.template_hash)) && has_values(row.problem, problem)) records.add(issue_row(row));
   });
   return best.text("best rows") + records.text("records");
 }

@@ -64,7 +64,7 @@ TEST_CASE_FIXTURE(
 }
 
 TEST_CASE_FIXTURE(RenewFixture, "an age that is none is a usage error before anything is opened") {
-  for (const char* age : {"90", "soon", "-1d"}) {
+  for (const char* age : {"90", "soon", "-1d", ""}) {
     const auto result = renew({std::string("--older-than=") + age, "--dry-run"});
     CHECK(result.exit_code == 2);
     CHECK(mentions(result.err, "expected an age from 1h to 100y"));
