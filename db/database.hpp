@@ -8,6 +8,7 @@
 
 #include "attune/error.hpp"
 #include "db/guard.hpp"
+#include "db/prune.hpp"
 #include "db/records.hpp"
 
 namespace attune::db {
@@ -137,6 +138,11 @@ class Database {
   [[nodiscard]] VacuumReport vacuum(const KeepGoing& keep_going);
   /// Lets so many MiB of pages stay in memory from now on, as far as there are so many: for whoever stores rows that hit pages anywhere.
   void keep_in_memory(int mebibytes);
+  /// What `prune` would remove now. Changes nothing. Throws: DatabaseError.
+  [[nodiscard]] PruneReport would_prune(const PruneRequest& request) const;
+  /// Removes rows, as one transaction; db/prune_plan.hpp says which. Their space stays in the file until `vacuum`.
+  /// Throws: DatabaseError; Error (ExitCode::Interrupted) before it is committed: nothing is removed then.
+  PruneReport prune(const PruneRequest& request);
   /// Copies into a new file in journal_mode=DELETE (readable in read-only folders). Throws: DatabaseError; no leftovers.
   void export_to(const std::filesystem::path& path) const;
 

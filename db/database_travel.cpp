@@ -1,31 +1,13 @@
 // What a database gives to other files: its rows in one order, and only those that another one may take.
-#include <sqlite3.h>
-
 #include <set>
 #include <type_traits>
 
 #include "db/database_state.hpp"
 #include "db/exchange_parts.hpp"
+#include "db/snapshot.hpp"
 
 namespace attune::db {
 namespace {
-
-/// All reads within see one state of the file, whatever other processes write meanwhile.
-class Snapshot {
- public:
-  explicit Snapshot(SQLite::Database& sqlite) : sqlite_(&sqlite), mine_(sqlite3_get_autocommit(sqlite.getHandle()) != 0) {
-    if (mine_) sqlite.exec("BEGIN");
-  }
-  Snapshot(const Snapshot&) = delete;
-  Snapshot& operator=(const Snapshot&) = delete;
-  ~Snapshot() {
-    if (mine_) (void)sqlite_->tryExec("ROLLBACK");
-  }
-
- private:
-  SQLite::Database* sqlite_;
-  bool mine_;  ///< false within a batch, which is a transaction already
-};
 
 /// Records of one problem together, in the order of an index as far as it goes: ten million are not sorted in memory.
 constexpr const char* kRecordOrder = " ORDER BY t.template_hash, t.problem_key, t.device_key, t.policy, t.configuration_key";

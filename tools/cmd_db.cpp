@@ -1,4 +1,4 @@
-// attune db: where the database is, what it holds, whether it is sound; rows between databases.
+// attune db: where the database is, what it holds, whether it is sound; rows between databases, and rows that go.
 #include <fmt/core.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
@@ -10,6 +10,7 @@
 #include "db/database.hpp"
 #include "tools/commands.hpp"
 #include "tools/db_exchange.hpp"
+#include "tools/db_prune.hpp"
 #include "tools/output.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/terminal.hpp"
@@ -153,13 +154,14 @@ void add_exchange_commands(CLI::App& db, CommandContext& context) {
 }  // namespace
 
 void add_db_command(CLI::App& app, CommandContext& context) {
-  auto* command =
-      app.add_subcommand("db", "Tell where the database is, what it holds, and whether it is sound; move rows between databases");
+  auto* command = app.add_subcommand(
+      "db", "Tell where the database is, what it holds, and whether it is sound; move rows between databases, and remove some");
   command->require_subcommand(1);
   add(*command, context, "path", "Print the path of the database file", &print_path);
   add(*command, context, "info", "Count what the database holds", &print_info);
   add(*command, context, "check", "Check every page and row; exit code 5 when something is damaged", &check);
   add_exchange_commands(*command, context);
+  add_prune_command(*command, context);
 }
 
 }  // namespace attune::tools

@@ -97,14 +97,19 @@ int explain(const ExplainOptions& options, const std::vector<std::string>& argum
   const auto opened = open_databases(options.databases);
   const auto device = device_of(options, opened.layers);
   json out = json::array();
+  std::size_t aged = 0;
   for (const auto& problem : problems) {
     const auto choice = runtime::choose(kernel, problem, device, opened.layers, {policy, options.unverified});
+    aged += choice.decision.aged ? 1 : 0;
     if (options.json_output)
       out.push_back(to_json(problem, device, choice.decision));
     else
       print(problem, device, choice.decision);
   }
-  if (options.json_output) print_json(out, 1);
+  if (options.json_output)
+    print_json(out, 1);
+  else if (aged > 0)
+    base::print("What has aged is dispatched all the same; attune renew --aged --dry-run tells what of it can be tuned again here.\n");
   return 0;
 }
 

@@ -1,5 +1,5 @@
 // attune renew: tunes again what a database holds of older templates, drivers and compilers.
-#include <fmt/core.h>
+#include <fmt/chrono.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
@@ -7,9 +7,11 @@
 #include <chrono>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "attune/error.hpp"
+#include "tools/amounts.hpp"
 #include "tools/commands.hpp"
 #include "tools/device_list.hpp"
 #include "tools/output.hpp"
@@ -29,7 +31,18 @@ using Clock = std::chrono::steady_clock;
 struct RenewOptions {
   TuningOptions tuning;
   std::vector<std::string> templates;  ///< empty: all
+  bool aged = false;
+  std::optional<std::string> older_than;
   bool dry_run = false;
+
+  [[nodiscard]] session::RenewalScope scope() const {
+    session::RenewalScope scope{aged, {}};
+    if (older_than)
+      scope.recorded_before = fmt::format(
+          "{:%Y-%m-%dT%H:%M:%S}Z",
+          fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now() - parse_age(*older_than, "--older-than"))));
+    return scope;
+  }
 };
 
 /// The device and the compiler that results are compared with.
@@ -100,6 +113,7 @@ json to_json(const session::RenewalPlan& plan) {
   return {{"event", "renewal"},
           {"renewals", std::move(renewals)},
           {"current", plan.current},
+          {"out_of_scope", plan.out_of_scope},
           {"of_other_devices", plan.of_other_devices},
           {"impossible", std::move(impossible)}};
 }
@@ -116,6 +130,9 @@ void print_plan(const session::RenewalPlan& plan, const Here& here, const std::f
     base::print("{}", base::Lines{table.text()});
   }
   base::print("Current: {} problems. Results of other devices, left alone: {}.\n", plan.current, plan.of_other_devices);
+  if (plan.out_of_scope > 0)
+    base::print("Not of the present, and not asked for: {} problems; without --aged and --older-than they are renewed too.\n",
+                plan.out_of_scope);
   if (plan.impossible.empty()) return;
   base::print("Cannot be renewed, left as they are: {} problems, for example {} {}: {}\n", plan.impossible.size(),
               base::escape_line(plan.impossible.front().template_name), base::escape_line(plan.impossible.front().problem),
@@ -248,6 +265,7 @@ void refuse_without_database(const std::filesystem::path& path) {
 
 int renew(const RenewOptions& options, const CommandContext& context) {
   check_request(options.tuning, {});
+  static_cast<void>(options.scope());  // a malformed age ends the command before anything is opened
   const spec::TemplateLibrary library({options.tuning.template_folders.begin(), options.tuning.template_folders.end()});
   const auto path = database_path(options.tuning.database);
   refuse_without_database(path);
@@ -256,7 +274,7 @@ int renew(const RenewOptions& options, const CommandContext& context) {
   const auto rows = rows_of(database, options);
   print_damaged(database, path);  // what they named is not renewed
   const auto here = look_around(options, context);
-  const auto plan = session::plan_renewal(rows, present_of(here, library));
+  const auto plan = session::plan_renewal(rows, present_of(here, library), options.scope());
   if (options.tuning.json)
     print_json(to_json(plan));
   else
@@ -288,6 +306,9 @@ void add_renew_command(CLI::App& app, CommandContext& context) {
   auto* command = app.add_subcommand(
       "renew", "Tune again what a database holds of older templates, drivers or compilers, beginning with what won before");
   command->add_option("--template", options->templates, "Only results of this template; may be repeated")->allow_extra_args(false);
+  command->add_flag("--aged", options->aged,
+                    "Only results of templates as they are, under an older driver or compiler than here; versions compare as numbers");
+  command->add_option("--older-than", options->older_than, "Only results that were recorded longer ago than this: 36h, 90d, 26w, 2y");
   command->add_flag("--dry-run", options->dry_run, "Only say what is to be renewed, and why");
   add_running_options(*command, options->tuning);
   command->footer(

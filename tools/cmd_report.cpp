@@ -10,6 +10,7 @@
 #include "db/database.hpp"
 #include "tools/cache_files.hpp"
 #include "tools/commands.hpp"
+#include "tools/issue_report.hpp"
 #include "tools/named_template.hpp"
 #include "tools/output.hpp"
 #include "tools/output_target.hpp"
@@ -33,6 +34,7 @@ struct ReportOptions {
   std::string device;
   std::string policy;
   std::vector<std::string> problem;
+  bool issue = false, with_sources = false, db_rows = false;
 };
 
 /// "T=f32,op=sum" or several of them.
@@ -114,22 +116,37 @@ int report(const ReportOptions& options) {
   return 0;
 }
 
+int issue_of(const ReportOptions& options, const CommandContext& context) {
+  return report_issue(
+      {options.output, options.database, options.template_name, axes_of(options.problem), options.with_sources, options.db_rows}, context);
+}
+
 }  // namespace
 
 void add_report_command(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<ReportOptions>();
   auto* command = app.add_subcommand("report", "Write a report: best configurations, parameter effects, convergence, failures");
   command->add_option("template", options->template_name, "Template (default: the only one in the database)");
-  command
-      ->add_option("--format", options->format,
-                   "html, md, csv or json; of one problem also t4 or kernel-tuner, as attune cache export writes them")
-      ->capture_default_str();
-  command->add_option("--output", options->output, "File, or - for standard output (default: report.html for html, else -)");
+  auto* format = command
+                     ->add_option("--format", options->format,
+                                  "html, md, csv or json; of one problem also t4 or kernel-tuner, as attune cache export writes them")
+                     ->capture_default_str();
+  command->add_option("--output", options->output,
+                      "File, or - for standard output (default: report.html for html, attune-issue-DATE.md for --issue, else -)");
   command->add_option("--db", options->database, "Database file");
-  command->add_option("--device", options->device, "Only this device: its key, the beginning of it, or part of its name");
-  command->add_option("--policy", options->policy, "Only this policy: cold/graph, hot/graph, cold/stream or hot/stream");
+  auto* device = command->add_option("--device", options->device, "Only this device: its key, the beginning of it, or part of its name");
+  auto* policy = command->add_option("--policy", options->policy, "Only this policy: cold/graph, hot/graph, cold/stream or hot/stream");
   command->add_option("--problem", options->problem, "Only problems with these axes, e.g. T=f32,op=sum")->delimiter(',');
-  command->callback([options, &context] { context.action = [options] { return report(*options); }; });
+  auto* issue = command->add_flag("--issue", options->issue,
+                                  "A text for a report of a bug instead: version, system, findings of doctor, devices, counts of the "
+                                  "database, last failures with logs; no names of user and host. Nothing is sent");
+  issue->excludes(format)->excludes(device)->excludes(policy);
+  command->add_flag("--with-sources", options->with_sources, "With the sources of the kernels that failed")->needs(issue);
+  command->add_flag("--db-rows", options->db_rows, "With records and best rows, those of TEMPLATE and --problem where they are named")
+      ->needs(issue);
+  command->callback([options, &context] {
+    context.action = [options, &context] { return options->issue ? issue_of(*options, context) : report(*options); };
+  });
 }
 
 }  // namespace attune::tools

@@ -61,8 +61,12 @@ void check_matches(const db::Database& database, const Machine& machine, const s
                                    return library.find(name);
                                  }};
   const auto plan = session::plan_renewal(rows, present);
-  std::uint64_t stale = 0;
-  for (const auto& renewal : plan.renewals) stale += renewal.problems.size();
+  const auto problems_in = [](const session::RenewalPlan& of) {
+    std::uint64_t problems = 0;
+    for (const auto& renewal : of.renewals) problems += renewal.problems.size();
+    return problems;
+  };
+  const std::uint64_t stale = problems_in(plan), aged = stale == 0 ? 0 : problems_in(session::plan_renewal(rows, present, {true, {}}));
   if (machine.devices.empty()) {
     area.fine(fmt::format("{} results; which are of this machine is not known without a GPU", rows.size()));
     return;
@@ -70,8 +74,8 @@ void check_matches(const db::Database& database, const Machine& machine, const s
   const std::string found = fmt::format("{} results: {} problems of this kind of GPU are current, {} results are of other kinds",
                                         rows.size(), plan.current, plan.of_other_devices);
   if (stale > 0)
-    area.note(fmt::format("{}; {} problems are of another template, driver or compiler", found, stale),
-              "attune renew" + option + " --dry-run");
+    area.note(fmt::format("{}; {} problems are of another template, driver or compiler, {} of them only aged", found, stale, aged),
+              "attune renew" + option + (aged == stale ? " --aged" : "") + " --dry-run");
   else
     area.fine(found);
   if (!plan.impossible.empty())

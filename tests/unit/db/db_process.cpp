@@ -2,8 +2,9 @@
 //   db_process put FILE FIRST COUNT            stores records FIRST.., prints each number once it is acknowledged
 //   db_process put-together FILE FIRST COUNT   prints "ready", waits for the end of standard input, then as put
 //   db_process put-killed FILE WHAT N          stores record 100, but is killed at a point (kill_points.hpp)
-//   db_process contend FILE WRITER OF COUNT    stores one writer's rows of contention.hpp, prints a line for each
-//   db_process golden FILE                     writes the golden database of this schema version
+//   db_process prune-killed FILE WHAT N        removes what is older than June 2026, but is killed at a point; prints a line once it is
+//   done db_process contend FILE WRITER OF COUNT    stores one writer's rows of contention.hpp, prints a line for each db_process golden
+//   FILE                     writes the golden database of this schema version
 #include <fmt/core.h>
 
 #include <cstdlib>
@@ -42,6 +43,11 @@ int main(int argc, char** argv) {
     if (what == "put-killed" && argc == 5) {
       test::kill_at(argv[3], std::atoi(argv[4]));
       return put(argv[2], 100, 1);
+    }
+    if (what == "prune-killed" && argc == 5) {
+      test::kill_at(argv[3], std::atoi(argv[4]));
+      (void)Database::open(argv[2], OpenMode::ReadWrite).prune({row_time("2026-06-01T00:00:00Z")});
+      return say("pruned\n") ? 0 : 3;
     }
     if (what == "contend" && argc == 6) {
       Database database = Database::open(argv[2], OpenMode::ReadWrite);

@@ -44,12 +44,13 @@ db::BestRow of_compiler(db::BestRow row, const std::string& nvrtc) {
 }
 
 /// `looks`: how often a template was asked for.
-session::RenewalPlan plan(const std::vector<db::BestRow>& rows, int* looks = nullptr) {
-  return session::plan_renewal(rows, {"this", "2", "13.1", [looks](const std::string& name) {
-                                        if (looks != nullptr) ++*looks;
-                                        if (name == "broken") throw SpecError("broken/template.json", 3, 1, "unexpected end");
-                                        return name == "copy" ? std::optional(kernel()) : std::nullopt;
-                                      }});
+session::RenewalPlan plan(const std::vector<db::BestRow>& rows, int* looks = nullptr, const session::RenewalScope& scope = {}) {
+  const auto find = [looks](const std::string& name) {
+    if (looks != nullptr) ++*looks;
+    if (name == "broken") throw SpecError("broken/template.json", 3, 1, "unexpected end");
+    return name == "copy" ? std::optional(kernel()) : std::nullopt;
+  };
+  return session::plan_renewal(rows, {"this", "2", "13.1", find}, scope);
 }
 
 constexpr const char* kSmall = R"({"T":"f32","n":10})";
@@ -109,6 +110,50 @@ TEST_CASE("policies are renewed apart; what cannot be asked any more is told onc
   REQUIRE(planned.impossible.size() == 2);
   CHECK(planned.impossible[0].why.find("i8") != std::string::npos);
   CHECK(planned.impossible[1].why.find("--template-folder") != std::string::npos);
+}
+
+TEST_CASE("versions compare number by number; what says none, or another kind of version, is not known to be older") {
+  using session::is_older;
+  CHECK(is_older("580.9.04", "580.159.04"));
+  CHECK(is_older("570.86.10", "580.1"));
+  CHECK(is_older("13.0", "13.0.1"));
+  CHECK(is_older("9.2.88 CL-99", "13.0.88 CL-1"));
+  CHECK(is_older("CUDA 9.2", "CUDA 13.0"));
+  CHECK_FALSE(is_older("CUDA 13.0", "580.9.04"));
+  CHECK_FALSE(is_older("580.159.04", "580.9.04"));
+  CHECK_FALSE(is_older("580.9.4", "580.9.04"));
+  CHECK_FALSE(is_older("13.0.88 CL-1", "13.0.88 CL-2"));
+  for (const char* none : {"", "unknown", "CUDA", "99999999999999999999.1"}) {
+    CAPTURE(none);
+    CHECK_FALSE(is_older(none, "580.9"));
+    CHECK_FALSE(is_older("1", none));
+  }
+}
+
+TEST_CASE("of what is not of the present only what is under an older driver or compiler has aged, and of that only what is old enough") {
+  auto by_driver = row(R"({"T":"f32","n":1})"), by_newer = row(R"({"T":"f32","n":2})");
+  by_driver.driver = "1.99";
+  by_driver.recorded_at = "2026-03-01T00:00:00Z";
+  by_newer.driver = "3";
+  auto by_compiler = of_compiler(row(R"({"T":"f32","n":3})"), "9.9");
+  by_compiler.recorded_at = "2026-03-01T00:00:00.000001Z";
+  const auto older_version = of_version(by_driver);  // of the same problem, and farther from the present
+  auto changed = of_version(row(R"({"T":"f32","n":4})"));
+  changed.driver = "1";
+  const std::vector rows{older_version, by_driver, by_newer, by_compiler, changed, row(kSmall)};
+  const auto all = plan(rows), aged = plan(rows, nullptr, {true, {}}), old = plan(rows, nullptr, {true, "2026-03-01T00:00:00.000001Z"});
+  REQUIRE(all.renewals.size() == 1);
+  CHECK(all.renewals[0].problems.size() == 4);
+  CHECK(all.out_of_scope == 0);
+  REQUIRE(aged.renewals.size() == 1);
+  CHECK(aged.renewals[0].problems.size() == 2);
+  CHECK(aged.renewals[0].of_another_version == 0);
+  CHECK(aged.out_of_scope == 2);
+  CHECK(aged.current == 1);
+  REQUIRE(old.renewals.size() == 1);
+  REQUIRE(old.renewals[0].problems.size() == 1);
+  CHECK(old.renewals[0].problems[0].sizes.at("n") == 1);
+  CHECK(old.out_of_scope == 3);
 }
 
 }  // namespace test_renewal

@@ -2,8 +2,11 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <charconv>
 #include <map>
 #include <tuple>
+#include <vector>
 
 #include "attune/error.hpp"
 #include "tuner/session/tune/session.hpp"
@@ -16,10 +19,19 @@ struct RenewalCase {
   spec::Problem problem;
   std::string won;
   bool version = true, driver = true, compiler = true;  ///< another than now
+  bool older = false;                                   ///< the driver's or the compiler's
+  std::string recorded_at;
 
   [[nodiscard]] bool is_current() const { return !version && !driver && !compiler; }
   [[nodiscard]] auto distance() const { return std::make_tuple(version, driver, compiler); }
 };
+
+bool is_meant(const RenewalCase& one, const RenewalScope& scope) {
+  if (scope.aged && (one.version || !one.older)) return false;
+  // Dates with a fraction of a second and without it compare as texts once their last letter is off.
+  const auto moment = [](const std::string& date) { return date.substr(0, date.find('Z')); };
+  return scope.recorded_before.empty() || moment(one.recorded_at) < moment(scope.recorded_before);
+}
 
 using RenewalKey = std::tuple<std::string, std::string, std::string>;  ///< template, policy, problem
 
@@ -40,9 +52,9 @@ Renewal& renewal_of(std::vector<Renewal>& renewals, const std::string& template_
   return renewals.emplace_back(std::move(renewal));
 }
 
-void add_renewal(RenewalPlan& plan, const RenewalKey& key, RenewalCase one) {
-  if (one.is_current()) {
-    ++plan.current;
+void add_renewal(RenewalPlan& plan, const RenewalKey& key, RenewalCase one, const RenewalScope& scope) {
+  if (one.is_current() || !is_meant(one, scope)) {
+    ++(one.is_current() ? plan.current : plan.out_of_scope);
     return;
   }
   const auto& [template_name, policy, problem] = key;
@@ -52,6 +64,21 @@ void add_renewal(RenewalPlan& plan, const RenewalKey& key, RenewalCase one) {
   renewal.of_another_version += one.version ? 1 : 0;
   renewal.of_another_driver += one.driver ? 1 : 0;
   renewal.of_another_compiler += one.compiler ? 1 : 0;
+}
+
+/// The numbers that a version begins with: {580, 159, 4} of "580.159.04". Empty: it begins with none, or with one that is too long.
+std::vector<std::uint64_t> numbers_of(const std::string& version) {
+  std::vector<std::uint64_t> numbers;
+  const char* at = version.data();
+  const char* const end = at + version.size();
+  while (true) {
+    std::uint64_t number = 0;
+    const auto [stop, error] = std::from_chars(at, end, number);
+    if (error != std::errc()) return error == std::errc::invalid_argument ? numbers : std::vector<std::uint64_t>();
+    numbers.push_back(number);
+    if (stop == end || *stop != '.') return numbers;
+    at = stop + 1;
+  }
 }
 
 /// A template of now, or why there is none.
@@ -70,7 +97,15 @@ KnownTemplate look_for(const Present& present, const std::string& name) {
 
 }  // namespace
 
-RenewalPlan plan_renewal(const std::vector<db::BestRow>& rows, const Present& present) {
+bool is_older(const std::string& recorded, const std::string& current) {
+  const auto begin = [](const std::string& version) { return std::min(version.find_first_of("0123456789"), version.size()); };
+  const std::string word = recorded.substr(0, begin(recorded));
+  if (word != current.substr(0, begin(current))) return false;
+  const auto before = numbers_of(recorded.substr(word.size())), now = numbers_of(current.substr(word.size()));
+  return !before.empty() && !now.empty() && before < now;
+}
+
+RenewalPlan plan_renewal(const std::vector<db::BestRow>& rows, const Present& present, const RenewalScope& scope) {
   RenewalPlan plan;
   std::map<std::string, KnownTemplate> templates;
   std::map<RenewalKey, RenewalCase> cases;
@@ -88,8 +123,13 @@ RenewalPlan plan_renewal(const std::vector<db::BestRow>& rows, const Present& pr
       continue;
     }
     try {
-      RenewalCase one{problem_of_now(*kernel, row.problem), row.configuration, row.template_hash != kernel->content_hash,
-                      is_another(row.driver, present.driver), is_another(row.nvrtc, present.nvrtc)};
+      RenewalCase one{problem_of_now(*kernel, row.problem),
+                      row.configuration,
+                      row.template_hash != kernel->content_hash,
+                      is_another(row.driver, present.driver),
+                      is_another(row.nvrtc, present.nvrtc),
+                      is_older(row.driver, present.driver) || is_older(row.nvrtc, present.nvrtc),
+                      row.recorded_at};
       const RenewalKey key{row.template_name, row.policy, spec::to_text(one.problem)};
       const auto [at, added] = cases.emplace(key, one);
       if (!added && one.distance() < at->second.distance()) at->second = std::move(one);
@@ -97,7 +137,7 @@ RenewalPlan plan_renewal(const std::vector<db::BestRow>& rows, const Present& pr
       impossible[{row.template_name, row.problem}] = error.what();
     }
   }
-  for (auto& [key, one] : cases) add_renewal(plan, key, std::move(one));
+  for (auto& [key, one] : cases) add_renewal(plan, key, std::move(one), scope);
   for (auto& [of, why] : impossible) plan.impossible.push_back({of.first, of.second, std::move(why)});
   return plan;
 }

@@ -43,7 +43,8 @@ std::uint64_t start_of(long pid) {
   return ticks;
 }
 
-/// Whether the process that opened a session still runs. One of another host is taken to live: its database is shared.
+}  // namespace
+
 bool owner_lives(const db::SessionRow& session) {
   const json summary = base::try_parse_json(session.summary_json);
   if (!summary.is_object() || !summary.contains("host") || !summary["host"].is_string() || summary["host"] == "") return false;
@@ -57,8 +58,6 @@ bool owner_lives(const db::SessionRow& session) {
   const auto start = start_of(pid), told = static_cast<std::uint64_t>(number("start"));
   return start == 0 || told == 0 || start == told;
 }
-
-}  // namespace
 
 void SessionLog::open(db::SessionRow row, const std::string& run) {
   row_ = std::move(row);

@@ -8,6 +8,9 @@
 
 namespace attune::session {
 
+/// Whether the process that opened a "running" session still runs. One of another host is taken to live: its database is shared.
+[[nodiscard]] bool owner_lives(const db::SessionRow& session);
+
 /// The stored row of one problem's tuning: opened before anything is measured, closed with a summary, and found "running" by
 /// the next run when the process was killed.
 class SessionLog {

@@ -1,0 +1,35 @@
+// What a text that is sent to others no longer says.
+#include <doctest/doctest.h>
+
+#include "tools/redaction.hpp"
+
+namespace test_redaction {
+
+using attune::tools::Redaction;
+
+TEST_CASE("homes, names and UUIDs are replaced wherever they stand, the same UUID by the same hash") {
+  const Redaction redaction({{"/home/alice/", "/data/homes/alice"}, {"alice"}, {"node17.example.org", "node17"}});
+  CHECK(redaction("/home/alice/x:/data/homes/alice") == "~/x:~");
+  CHECK(redaction("/home/alice2/x") == "/home/USER/x");
+  CHECK(redaction("at alice@node17.example.org, node17, malice_runs") == "at USER@HOST, HOST, mUSER_runs");
+  const std::string uuid = "0a1b2c3d-0001-0002-0003-0123456789AB";
+  const std::string once = redaction("GPU-" + uuid + " MIG-" + uuid);
+  CHECK(once.find("0123456789AB") == std::string::npos);
+  CHECK(once.size() == std::string("GPU-#12345678 MIG-#12345678").size());
+  CHECK(once.substr(4, 9) == once.substr(18, 9));
+  CHECK(redaction("0a1b2c3d-0001-0002-0003-0123456789AC").substr(0, 9) != once.substr(4, 9));
+  CHECK(redaction("0a1b2c3d-0001-0002-0003-0123456789A") == "0a1b2c3d-0001-0002-0003-0123456789A");
+}
+
+TEST_CASE("short names are replaced as words of their own; other people's homes lose their names") {
+  const Redaction redaction({{"/root"}, {"bob"}, {"vm"}});
+  CHECK(redaction("bob bobbin vm llvm /root/a /rootfs vm_1") == "USER bobbin HOST llvm ~/a /rootfs HOST_1");
+  CHECK(redaction("/home/carol/data, '/home/dave' and /home/") == "/home/USER/data, '/home/USER' and /home/");
+}
+
+TEST_CASE("names that say nothing of anybody, or would be in every line, stay") {
+  const Redaction redaction({{"/", "", "relative"}, {"", "attune"}, {"localhost", ""}});
+  CHECK(redaction("/usr/bin/attune on localhost, relative") == "/usr/bin/attune on localhost, relative");
+}
+
+}  // namespace test_redaction

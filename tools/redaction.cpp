@@ -1,0 +1,125 @@
+#include "tools/redaction.hpp"
+
+#include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include "tuner/base/hash.hpp"
+
+namespace attune::tools {
+namespace {
+
+bool is_word(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
+
+/// Whether the part of the text is not the middle of a longer word.
+bool stands_alone(const std::string& text, std::size_t at, std::size_t length) {
+  return (at == 0 || !is_word(text[at - 1])) && (at + length >= text.size() || !is_word(text[at + length]));
+}
+
+void replace_all(std::string& text, const std::string& name, const std::string& by) {
+  constexpr std::size_t kTellingLength = 5;  // shorter names are parts of many words
+  const bool is_path = name.front() == '/';
+  for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos;) {
+    const bool ends = at + name.size() >= text.size() || !is_word(text[at + name.size()]);
+    const bool meant = is_path ? ends : name.size() >= kTellingLength || stands_alone(text, at, name.size());
+    if (meant) text.replace(at, name.size(), by);
+    at += meant ? by.size() : name.size();
+  }
+}
+
+/// Other people's folders: a path of a shared file may lead through one.
+void replace_other_homes(std::string& text) {
+  constexpr std::string_view kHomes = "/home/";
+  for (std::size_t at = 0; (at = text.find(kHomes, at)) != std::string::npos;) {
+    at += kHomes.size();
+    const std::size_t end = std::min(text.find_first_of("/ \t\n\"'`:,;()<>", at), text.size());
+    if (end == at) continue;
+    text.replace(at, end - at, "USER");
+  }
+}
+
+/// Length of the UUID that begins there, without what may stand before it; 0: none does.
+std::size_t uuid_at(const std::string& text, std::size_t at) {
+  constexpr std::array<std::size_t, 5> kGroups{8, 4, 4, 4, 12};
+  std::size_t end = at;
+  for (std::size_t group = 0; group < kGroups.size(); ++group) {
+    if (group > 0 && (end >= text.size() || text[end++] != '-')) return 0;
+    for (std::size_t i = 0; i < kGroups[group]; ++i) {
+      if (end >= text.size() || !is_hex(text[end++])) return 0;
+    }
+  }
+  return stands_alone(text, at, end - at) ? end - at : 0;
+}
+
+void replace_uuids(std::string& text) {
+  constexpr std::size_t kShown = 8;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const std::size_t length = is_hex(text[at]) ? uuid_at(text, at) : 0;
+    if (length == 0) continue;
+    const std::string hash = "#" + base::content_key(text.substr(at, length)).substr(0, kShown);
+    text.replace(at, length, hash);
+    at += hash.size() - 1;
+  }
+}
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+Redaction::Redaction(Names names) {
+  for (std::string home : names.homes) {
+    while (home.size() > 1 && home.back() == '/') home.pop_back();
+    if (home.size() > 1 && home.front() == '/') replaced_.emplace_back(std::move(home), "~");
+  }
+  for (auto& user : names.users) {
+    if (!user.empty() && user != "attune") replaced_.emplace_back(std::move(user), "USER");
+  }
+  for (auto& host : names.hosts) {
+    if (!host.empty() && host != "localhost") replaced_.emplace_back(std::move(host), "HOST");
+  }
+  std::stable_sort(replaced_.begin(), replaced_.end(), [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+  // Homes first, whatever their length: the user's name within one would hide it.
+  std::stable_partition(replaced_.begin(), replaced_.end(), [](const auto& one) { return one.first.front() == '/'; });
+}
+
+Redaction Redaction::of_this_machine() {
+  Names names;
+  names.homes = {variable("HOME")};
+  names.users = {variable("USER"), variable("LOGNAME")};
+  names.hosts = {variable("HOSTNAME")};
+  if (const passwd* const entry = ::getpwuid(::getuid()); entry != nullptr) {
+    names.homes.emplace_back(entry->pw_dir);
+    names.users.emplace_back(entry->pw_name);
+  }
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) == 0) names.hosts.emplace_back(host.data());
+  for (std::size_t i = 0, count = names.homes.size(); i < count; ++i) {
+    std::error_code failure;  // a home that is not there has no other name
+    const auto real = std::filesystem::canonical(names.homes[i], failure);
+    if (!failure) names.homes.push_back(real.string());
+  }
+  for (std::size_t i = 0, count = names.hosts.size(); i < count; ++i)
+    names.hosts.push_back(names.hosts[i].substr(0, names.hosts[i].find('.')));
+  return Redaction(std::move(names));
+}
+
+std::string Redaction::operator()(const std::string& text) const {
+  std::string out = text;
+  replace_uuids(out);
+  for (const auto& [name, by] : replaced_) replace_all(out, name, by);
+  replace_other_homes(out);
+  return out;
+}
+
+}  // namespace attune::tools

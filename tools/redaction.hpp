@@ -1,0 +1,29 @@
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace attune::tools {
+
+/// Takes out of a text what says whose machine it comes from, for a file that somebody is to send to others.
+class Redaction {
+ public:
+  /// Names that are replaced. `homes`: folders, absolute; `users` and `hosts`: names. What is empty or "/" is left out, and of hosts
+  /// "localhost", of users the name of this program, which every line would have.
+  struct Names {
+    std::vector<std::string> homes, users, hosts;
+  };
+  explicit Redaction(Names names);
+  /// Of this process: HOME, USER, LOGNAME, the user database, the host's name, as given and with links followed.
+  [[nodiscard]] static Redaction of_this_machine();
+
+  /// Home folders become "~" ("/home/<other>": "/home/USER"), names USER and HOST, wherever they stand; UUIDs, those of devices with their
+  /// "GPU-" or "MIG-" too, become "GPU-#1a2b3c4d", the same for the same one. Names of fewer than five letters are replaced where they
+  /// are words of their own: they occur in others.
+  [[nodiscard]] std::string operator()(const std::string& text) const;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> replaced_;  ///< longest first: a home before the user's name in it
+};
+
+}  // namespace attune::tools
