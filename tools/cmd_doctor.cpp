@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <exception>
+#include <functional>
 #include <memory>
 
 #include "attune/error.hpp"
@@ -54,14 +56,19 @@ int examine(const DoctorOptions& options, const CommandContext& context) {
     if (options.json_output) return;
     for (; printed < findings.size(); ++printed) print_finding(findings[printed]);
   };
-  check_gpus(machine, findings);
-  told();
-  check_compiler(machine, context, findings);
-  told();
-  check_databases(machine, options.database, findings);
-  told();
-  check_system(findings);
-  told();
+  // What one area throws must not keep the others from being looked at.
+  const auto look = [&](const char* area, const std::function<void()>& check) {
+    try {
+      check();
+    } catch (const std::exception& error) {
+      Area(area, findings).wrong(error.what(), "mend that first, then look again");
+    }
+    told();
+  };
+  look("driver", [&] { check_gpus(machine, findings); });
+  look("compiler", [&] { check_compiler(machine, context, findings); });
+  look("database", [&] { check_databases(machine, options.database, findings); });
+  look("system", [&] { check_system(findings); });
   const auto count = [&](State state) {
     return std::count_if(findings.begin(), findings.end(), [=](const auto& one) { return one.state == state; });
   };
@@ -83,7 +90,7 @@ void add_doctor_command(CLI::App& app, CommandContext& context) {
   auto options = std::make_shared<doctor::DoctorOptions>();
   auto* command = app.add_subcommand("doctor", "Look whether this machine is fit for tuning, and say what mends it");
   command->footer(
-      "Looks at the driver, devices, NVRTC, databases, folders and limits. Nothing is measured or changed.\n"
+      "Looks at the driver, devices, NVRTC, databases, folders and limits. Nothing is measured; no database is\nmade or changed.\n"
       "Exit code 0: nothing is wrong (notes may be there); 4: something that tuning on a GPU needs does not work.");
   command->add_option("--db", options->database, "Database file to look at instead of the user's and the shipped one");
   command->add_flag("--json", options->json_output, "JSON on standard output");

@@ -27,7 +27,11 @@ double share(const std::string& text) {
   throw UsageError(fmt::format("--tolerance {}: give a share from 0% to 100%, for example 5%", text));
 }
 
-fs::path whole_path(const fs::path& folder) { return fs::absolute(folder).lexically_normal(); }
+/// Without a slash at the end, which would make another path of it.
+fs::path whole_path(const fs::path& folder) {
+  const fs::path whole = fs::absolute(folder).lexically_normal();
+  return whole.has_filename() || !whole.has_relative_path() ? whole : whole.parent_path();
+}
 
 void add_folder(CLI::App& command, fs::path& folder) {
   command.add_option("folder", folder, "DIR of the plan")->type_name("DIR")->required();
@@ -150,6 +154,7 @@ void add_k8s(CLI::App& fleet, CommandContext& context) {
   command->callback([options, &context] {
     context.action = [options] {
       options->folder = whole_path(options->folder);
+      if (!options->mount.empty()) options->mount = whole_path(options->mount);
       base::write_standard_output(kubernetes_job(Manifest::load(options->folder), *options));
       return 0;
     };

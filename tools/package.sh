@@ -4,16 +4,22 @@
 # that can be had (root, mmdebstrap).
 # Usage: tools/package.sh [FOLDER]   (default build/packages)
 set -euo pipefail
-cd "$(dirname "$0")/.."
-
-folder=$(realpath -m "${1:-build/packages}")
+source_folder=$(cd "$(dirname "$0")/.." && pwd)
+folder=$(realpath -m "${1:-$source_folder/build/packages}")  # the caller's "." is not ours
+cd "$source_folder"
+# Only an earlier run's folder is emptied.
+if [[ -e $folder && ! -e $folder/.attune-packages && -n $(ls -A "$folder") ]]; then
+  echo "$folder is not empty, and no packages of an earlier run are in it: name another folder" >&2
+  exit 2
+fi
 tools/install_packages.sh dpkg-dev
 cmake --preset release -DCMAKE_INSTALL_PREFIX=/usr -DATTUNE_TESTS=OFF -DATTUNE_EXAMPLES=OFF -B build/package-deb
 tools/build.sh build/package-deb
 cmake --preset portable -DATTUNE_TESTS=OFF -DATTUNE_EXAMPLES=OFF -DATTUNE_BENCH=OFF -B build/package-portable
 tools/build.sh build/package-portable
-rm -rf "$folder"
+rm -rf --one-file-system "$folder"
 mkdir -p "$folder"
+touch "$folder/.attune-packages"
 (cd build/package-deb && cpack -B "$folder")
 (cd build/package-portable && cpack -B "$folder")
 rm -rf "$folder/_CPack_Packages"

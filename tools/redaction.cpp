@@ -19,17 +19,23 @@ namespace {
 bool is_word(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
 /// Whether the part of the text is not the middle of a longer word.
 bool stands_alone(const std::string& text, std::size_t at, std::size_t length) {
   return (at == 0 || !is_word(text[at - 1])) && (at + length >= text.size() || !is_word(text[at + length]));
 }
 
 void replace_all(std::string& text, const std::string& name, const std::string& by) {
-  constexpr std::size_t kTellingLength = 5;  // shorter names are parts of many words
   const bool is_path = name.front() == '/';
-  for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos;) {
+  const auto same = [](char a, char b) { return lower(a) == lower(b); };
+  for (std::size_t at = 0;;) {
+    const auto found = is_path ? std::search(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), name.begin(), name.end())
+                               : std::search(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), name.begin(), name.end(), same);
+    if (found == text.end()) break;
+    at = static_cast<std::size_t>(found - text.begin());
     const bool ends = at + name.size() >= text.size() || !is_word(text[at + name.size()]);
-    const bool meant = is_path ? ends : name.size() >= kTellingLength || stands_alone(text, at, name.size());
+    const bool meant = is_path ? ends : stands_alone(text, at, name.size());
     if (meant) text.replace(at, name.size(), by);
     at += meant ? by.size() : name.size();
   }
@@ -40,6 +46,7 @@ void replace_other_homes(std::string& text) {
   constexpr std::string_view kHomes = "/home/";
   for (std::size_t at = 0; (at = text.find(kHomes, at)) != std::string::npos;) {
     at += kHomes.size();
+    while (text.compare(at, 1, "/") == 0 || text.compare(at, 2, "./") == 0) at += text[at] == '/' ? 1 : 2;
     const std::size_t end = std::min(text.find_first_of("/ \t\n\"'`:,;()<>", at), text.size());
     if (end == at) continue;
     text.replace(at, end - at, "USER");
@@ -96,7 +103,7 @@ Redaction::Redaction(Names names) {
 Redaction Redaction::of_this_machine() {
   Names names;
   names.homes = {variable("HOME")};
-  names.users = {variable("USER"), variable("LOGNAME")};
+  names.users = {variable("USER"), variable("LOGNAME"), variable("SUDO_USER")};
   names.hosts = {variable("HOSTNAME")};
   if (const passwd* const entry = ::getpwuid(::getuid()); entry != nullptr) {
     names.homes.emplace_back(entry->pw_dir);
@@ -108,6 +115,7 @@ Redaction Redaction::of_this_machine() {
     std::error_code failure;  // a home that is not there has no other name
     const auto real = std::filesystem::canonical(names.homes[i], failure);
     if (!failure) names.homes.push_back(real.string());
+    names.homes.push_back(std::filesystem::path(names.homes[i]).lexically_normal().string());
   }
   for (std::size_t i = 0, count = names.hosts.size(); i < count; ++i)
     names.hosts.push_back(names.hosts[i].substr(0, names.hosts[i].find('.')));

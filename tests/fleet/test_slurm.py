@@ -114,7 +114,7 @@ def main(attune, fake_cuda, template):
             print(cluster.run("bash", text=script).strip(), flush=True)
             array = cluster.run("squeue", "-h", "-o", "%F", "--name=attune-fleet").split()[0]
             interrupt(fleet, cluster, KILLED, lambda process: os.kill(process, signal.SIGKILL))
-            interrupt(fleet, cluster, STOPPED, lambda _: cluster.run("scancel", "--signal=TERM", "--batch", f"{array}_{STOPPED}"))
+            interrupt(fleet, cluster, STOPPED, lambda _: cluster.run("scancel", "--signal=USR1", "--batch", f"{array}_{STOPPED}"))
             cluster.wait_for("the merge job", lambda: not cluster.run("squeue", "-h"), 80)
         logs = "".join(path.read_text() for path in sorted((fleet.plan / "logs").iterdir()))
         for shard in range(SHARDS):

@@ -5,7 +5,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 source_folder=$(cd "$here/../.." && pwd)
-build=$1 work=$2
+build=$(realpath "${1:?}") work=$(realpath -m "${2:?}")
 
 skip() { echo "skipped: $1"; exit 77; }
 ((EUID == 0)) || skip "only root makes a root"
@@ -22,8 +22,14 @@ fi
 root=$work/root
 log=$work/log
 umask 022
+# As root: only an earlier run's folder is emptied.
+if [[ -e $work && ! -e $work/.attune-work && -n $(ls -A "$work") ]]; then
+  echo "$work is not empty, and no run before has made it: name another folder" >&2
+  exit 1
+fi
 rm -rf --one-file-system "$work"
 mkdir -p "$work"
+touch "$work/.attune-work"
 finish() {
   local code=$?
   ((code == 0)) || { echo "the last lines of $log:"; tail -n 40 "$log"; }
@@ -105,6 +111,7 @@ cp -r "$here/consumer" "$root/home/user/consumer"
 cp "$source_folder/tests/install/consumer/main.cpp" "$root/home/user/consumer/"
 cp -r "$source_folder/tests/support/runtime_over_driver" "$root/home/user/consumer/"
 toolkit=$(dirname "$(dirname "$(readlink -f "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")")")
+[[ -e $toolkit/include/cuda.h ]] || skip "the CUDA toolkit is not where nvcc is"
 mkdir -p "$root/usr/local/cuda" "$root/opt/fake_cuda"
 mount --bind -o ro "$toolkit" "$root/usr/local/cuda"
 cp "$build/tests/fake_cuda/libcuda.so.1" "$root/opt/fake_cuda/"
@@ -137,7 +144,7 @@ step "an example on the fake driver"
 as_user LD_LIBRARY_PATH=/opt/fake_cuda 'ATTUNE_FAKE_CUDA={"devices":[{}]}' attune doctor
 expect_code 4  # NVRTC is there, but not what it loads itself; what mends it is said, and does
 expect "echo /usr/local/cuda/lib"
-sh -c "$(sed -n 's/.*let the loader find it: echo \(.*\) | sudo tee .*/echo \1/p' <<<"$output")" >"$root/etc/ld.so.conf.d/cuda.conf"
+sed -n 's/.*let the loader find it: echo \(.*\) | sudo tee .*/\1/p' <<<"$output" >"$root/etc/ld.so.conf.d/cuda.conf"
 chroot "$root" ldconfig
 as_user LD_LIBRARY_PATH=/opt/fake_cuda 'ATTUNE_FAKE_CUDA={"devices":[{}]}' attune doctor
 expect_code 0

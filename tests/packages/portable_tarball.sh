@@ -3,7 +3,7 @@
 # Usage: portable_tarball.sh TARBALL WORK_FOLDER [SUITE [MIRROR]]   (default trixie)   Exit codes: 0 right, 1 a claim does not hold, 77 skipped
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-tarball=$(realpath "$1") work=$(realpath -m "$2") suite=${3:-trixie} mirror=${4:-}
+tarball=$(realpath "${1:?}") work=$(realpath -m "${2:?}") suite=${3:-trixie} mirror=${4:-}
 skip() { echo "skipped: $1"; exit 77; }
 ((EUID == 0)) || skip "only root makes a root"
 command -v mmdebstrap >/dev/null || skip "mmdebstrap is not installed"
@@ -12,8 +12,14 @@ if [[ ${ATTUNE_OWN_MOUNTS:-} != yes ]]; then
   ATTUNE_OWN_MOUNTS=yes exec unshare --mount --propagation private "$here/$(basename "$0")" "$@"
 fi
 root=$work/root
+# As root: only an earlier run's folder is emptied.
+if [[ -e $work && ! -e $work/.attune-work && -n $(ls -A "$work") ]]; then
+  echo "$work is not empty, and no run before has made it: name another folder" >&2
+  exit 1
+fi
 rm -rf --one-file-system "$work"
 mkdir -p "$work"
+touch "$work/.attune-work"
 finish() {
   ! mountpoint -q "$root/proc" || umount "$root/proc" || return
   rm -rf --one-file-system "$root"

@@ -9,6 +9,7 @@
 #include "db/database.hpp"
 #include "db/file_system.hpp"
 #include "tools/doctor/checks.hpp"
+#include "tuner/base/escape.hpp"
 #include "tuner/base/private_path.hpp"
 #include "tuner/runtime/layers.hpp"
 #include "tuner/session/tune/renewal.hpp"
@@ -24,6 +25,22 @@ constexpr std::uint64_t kReadWhole = std::uint64_t{1} << 30;  ///< larger files 
 bool is_there(const fs::path& path) {
   std::error_code ignored;  // what cannot be looked at is not there
   return fs::exists(path, ignored);
+}
+
+/// Why it cannot be seen whether there is a file: a folder on the way belongs to others, or a link leads nowhere. Empty where it can.
+std::string why_unseen(const fs::path& path) {
+  std::error_code error;
+  if (fs::status(path, error).type() != fs::file_type::not_found || !fs::is_symlink(fs::symlink_status(path, error)))
+    return error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory ? error.message() : "";
+  return "it is a link that leads nowhere";
+}
+
+/// The folder where a file would be made, or the nearest one that is there.
+fs::path nearest_folder(const fs::path& path) {
+  std::error_code ignored;
+  fs::path folder = fs::absolute(path, ignored).parent_path();
+  while (!is_there(folder) && folder.has_relative_path()) folder = folder.parent_path();
+  return folder;
 }
 
 std::string size_text(std::uint64_t bytes) {
@@ -46,7 +63,7 @@ void check_rows(const db::Database& database, const std::string& option, Area& a
 }
 
 /// What of its results dispatch can use here, and what waits for `attune renew`.
-void check_matches(const db::Database& database, const Machine& machine, const std::string& option, Area& area) {
+void check_matches(const db::Database& database, const Machine& machine, const std::string& option, bool is_shipped, Area& area) {
   const auto rows = database.best({});
   if (rows.empty()) {
     area.fine("no results yet");
@@ -73,7 +90,10 @@ void check_matches(const db::Database& database, const Machine& machine, const s
   }
   const std::string found = fmt::format("{} results: {} problems of this kind of GPU are current, {} results are of other kinds",
                                         rows.size(), plan.current, plan.of_other_devices);
-  if (stale > 0)
+  if (stale > 0 && is_shipped)  // belongs to the package
+    area.note(fmt::format("{}; {} problems are of another template, driver or compiler", found, stale),
+              "attune tune, of what matters to you: your own results come first");
+  else if (stale > 0)
     area.note(fmt::format("{}; {} problems are of another template, driver or compiler, {} of them only aged", found, stale, aged),
               "attune renew" + option + (aged == stale ? " --aged" : "") + " --dry-run");
   else
@@ -98,10 +118,12 @@ void check_dates(const db::Database& database, Area& area) {
 }
 
 void check_writable(const fs::path& path, Area& area) {
-  const fs::path asked = is_there(path) ? path : path.parent_path();
-  if (is_there(asked) && ::access(asked.c_str(), W_OK) != 0)
-    area.wrong(fmt::format("{} cannot be written by this user", asked.string()),
-               fmt::format("choose another with --db or ATTUNE_DB, or: chmod u+w {}", asked.string()));
+  // Its folder too: a lock and a log stand beside it.
+  for (const fs::path& asked : {path, nearest_folder(path)}) {
+    if (is_there(asked) && ::access(asked.c_str(), fs::is_directory(asked) ? W_OK | X_OK : W_OK) != 0)
+      area.wrong(fmt::format("{} cannot be written by this user", asked.string()),
+                 fmt::format("choose another with --db or ATTUNE_DB, or: chmod u+w {}", base::shell_quoted(asked.string())));
+  }
   if (const auto network = db::network_file_system_of(path))
     area.note(fmt::format("it lies on {}: several hosts may read it, and one at a time may write", *network),
               "tune into a local file and merge: attune db merge");
@@ -109,7 +131,7 @@ void check_writable(const fs::path& path, Area& area) {
     area.note("its stored code is not loaded, and compiled anew: " + why);
 }
 
-void check_file(const fs::path& path, const Machine& machine, const std::string& option, Area& area) {
+void check_file(const fs::path& path, const Machine& machine, const std::string& option, bool is_shipped, Area& area) {
   try {
     const auto database = db::Database::open(path, db::OpenMode::ReadOnly);
     const auto info = database.info();
@@ -117,10 +139,10 @@ void check_file(const fs::path& path, const Machine& machine, const std::string&
                           info.best));
     for (const auto& notice : database.notices()) area.note(notice);
     check_rows(database, option, area);
-    check_matches(database, machine, option, area);
+    check_matches(database, machine, option, is_shipped, area);
     check_dates(database, area);
   } catch (const Error& error) {
-    area.wrong(error.what(), "attune db check" + option);
+    area.wrong(error.what(), "put a sound copy in its place, or name another file: --db, ATTUNE_DB");
   }
 }
 
@@ -130,9 +152,11 @@ void check_databases(const Machine& machine, const std::string& named, Findings&
   Area own("database", findings);
   try {
     const fs::path path = database_path(named);
-    const std::string option = named.empty() ? "" : " --db " + named;
-    if (is_there(path))
-      check_file(path, machine, option, own);
+    const std::string option = named.empty() ? "" : " --db " + base::shell_quoted(named);
+    if (const std::string why = why_unseen(path); !why.empty())
+      own.wrong(fmt::format("{} cannot be looked at: {}", path.string(), why), "name another file: --db, ATTUNE_DB");
+    else if (is_there(path))
+      check_file(path, machine, option, false, own);
     else
       own.fine(fmt::format("none yet at {}: the first tuning run makes it", path.string()));
     check_writable(path, own);
@@ -147,7 +171,7 @@ void check_databases(const Machine& machine, const std::string& named, Findings&
     shipped.note(fmt::format("none at {}: dispatch goes by your own results and the templates' defaults", paths.front().string()),
                  "install attune again");
   else
-    check_file(*found, machine, " --db " + found->string(), shipped);
+    check_file(*found, machine, " --db " + base::shell_quoted(found->string()), true, shipped);
 }
 
 }  // namespace attune::tools::doctor

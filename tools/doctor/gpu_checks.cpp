@@ -1,6 +1,9 @@
 #include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -22,17 +25,29 @@ struct Managed {
   int most_sm_mhz = 0;
 };
 
+constexpr int kPatienceMs = 25000;
+
+/// What comes out of a pipe until it is closed, or for so long: a program that was left behind may hold it open.
+std::string read_for(int fd, int patience_ms) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms);
+  std::string text;
+  std::array<char, 4096> piece{};
+  while (text.size() < (std::size_t{1} << 20)) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
+    pollfd ready{fd, POLLIN, 0};
+    if (left <= 0 || ::poll(&ready, 1, static_cast<int>(left)) <= 0) break;
+    const ssize_t got = ::read(fd, piece.data(), piece.size());
+    if (got <= 0) break;
+    text.append(piece.data(), static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
 /// The lines of `nvidia-smi ARGUMENTS`, each as its cells; nothing where it does not run. It is given 20 s: on a sick device it hangs.
 std::vector<std::vector<std::string>> ask_nvidia_smi(const std::string& arguments) {
   const std::string command = "timeout -k 2 20 nvidia-smi " + arguments + " --format=csv,noheader,nounits 2>/dev/null";
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(::popen(command.c_str(), "re"), &::pclose);
-  std::string text;
-  std::array<char, 4096> piece{};
-  while (pipe != nullptr && text.size() < (std::size_t{1} << 20)) {
-    const std::size_t got = std::fread(piece.data(), 1, piece.size(), pipe.get());
-    if (got == 0) break;
-    text.append(piece.data(), got);
-  }
+  const std::string text = pipe == nullptr ? std::string() : read_for(::fileno(pipe.get()), kPatienceMs);
   std::vector<std::vector<std::string>> rows;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
@@ -73,20 +88,21 @@ void check_clocks(const spec::DeviceInfo& device, int most_sm_mhz, Area& area) {
               "let it cool or end what else runs there, then look again: nvidia-smi -q -d PERFORMANCE");
 }
 
-void check_settings(int ordinal, const Managed& managed, Area& area) {
+/// Commands name the device by its UUID: nvidia-smi counts devices in another order than CUDA, and those that are hidden here too.
+void check_settings(const std::string& uuid, const Managed& managed, Area& area) {
   if (managed.persistence == "Disabled")
     area.note("persistence mode is off: the driver is loaded anew for every command, and clocks start low",
-              fmt::format("sudo nvidia-smi -i {} -pm 1", ordinal));
+              fmt::format("sudo nvidia-smi -i {} -pm 1", uuid));
   else if (managed.persistence == "Enabled")
     area.fine("persistence mode is on");
   if (managed.mig == "Enabled")
     area.note("MIG is on: a slice is tuned as a device of its own, and has fewer SMs and less memory than the whole",
-              fmt::format("with the whole device to be tuned: sudo nvidia-smi -i {} -mig 0", ordinal));
+              fmt::format("with the whole device to be tuned: sudo nvidia-smi -i {} -mig 0", uuid));
   if (managed.compute_mode == "Prohibited")
-    area.wrong("its compute mode prohibits every program", fmt::format("sudo nvidia-smi -i {} -c DEFAULT", ordinal));
+    area.wrong("its compute mode prohibits every program", fmt::format("sudo nvidia-smi -i {} -c DEFAULT", uuid));
   if (std::atoll(managed.uncorrected.c_str()) > 0)
     area.wrong(fmt::format("{} uncorrected memory errors since it was started", managed.uncorrected),
-               fmt::format("nvidia-smi -i {} -q -d ECC,ROW_REMAPPER; ask whoever runs the machine", ordinal));
+               fmt::format("nvidia-smi -i {} -q -d ECC,ROW_REMAPPER; ask whoever runs the machine", uuid));
 }
 
 /// Who else computes on a device: every figure suffers from it.
@@ -126,7 +142,7 @@ void check_gpus(Machine& machine, Findings& findings) {
     area.fine(fmt::format("{}, {}, {} SMs, {} GiB", device.name, device.architecture, device.sm_count, device.memory_bytes >> 30));
     const auto found = managed.find(device.uuid);
     const Managed settings = found == managed.end() ? Managed{} : found->second;
-    check_settings(static_cast<int>(i), settings, area);
+    check_settings(device.uuid, settings, area);
     check_clocks(device, settings.most_sm_mhz, area);
   }
   check_others(machine.devices, findings);

@@ -24,7 +24,8 @@ constexpr rlim_t kLeastMemory = rlim_t{16} << 30;  ///< address space: NVRTC and
 
 void check_folder(const std::string& what, const fs::path& folder, const std::string& variable, Area& area) {
   if (folder.empty()) {
-    area.wrong(fmt::format("no folder for {}: neither {} nor HOME is set", what, variable), fmt::format("export {}=/path", variable));
+    area.wrong(fmt::format("no folder for {}: {} names none that is there, and nothing takes its place", what, variable),
+               fmt::format("export {}=/path", variable));
     return;
   }
   std::error_code ignored;  // what cannot be looked at cannot be used either

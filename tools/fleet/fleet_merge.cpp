@@ -21,6 +21,7 @@
 #include "tuner/base/cpus.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/json_check.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/session/tune/exchange_rules.hpp"
 
@@ -206,6 +207,7 @@ class FleetMerge {
     if (!fs::is_regular_file(path, error)) return runs;
     std::istringstream lines(base::read_file(path));
     for (std::string line; std::getline(lines, line);) {
+      if (base::find_json_fault(line, {})) continue;
       auto run = base::try_parse_json(line);
       if (run.is_object()) runs.push_back(std::move(run));
     }
@@ -225,6 +227,10 @@ class FleetMerge {
 
 int merge_fleet(const FleetMergeOptions& options) {
   const auto manifest = Manifest::load(options.folder);
+  std::error_code error;
+  if (fs::equivalent(fs::absolute(options.database, error).parent_path(), options.folder / "results", error))
+    throw UsageError(fmt::format("failed merging into {}: tasks write into this folder, and would take it for a result; name another file",
+                                 options.database.string()));
   stop_on_signals();
   const MergeReport report = FleetMerge(options, manifest).run();
   if (options.json)

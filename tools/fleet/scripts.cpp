@@ -24,10 +24,17 @@ const std::string& one_line(const std::string& text, const char* option) {
 /// sbatch reads its lines by itself, in quotes where there are spaces; it knows no escapes.
 std::string sbatch_line(const std::string& name, const std::string& value, const char* option) {
   one_line(value, option);
-  if (value.find_first_of("\"\\") != std::string::npos)
-    throw UsageError(fmt::format("{} has a quote or a backslash, which sbatch does not read in a script: {}", option, value));
+  if (value.find_first_of("\"'\\#") != std::string::npos)
+    throw UsageError(fmt::format("{} has a quote, a backslash or a #, which sbatch does not read in a script: {}", option, value));
   return value.find(' ') == std::string::npos ? fmt::format("#SBATCH --{}={}\n", name, value)
                                               : fmt::format("#SBATCH --{}=\"{}\"\n", name, value);
+}
+
+/// Where a job writes: Slurm puts numbers in place of %a and the like, not of %%.
+std::string output_line(const SlurmOptions& options, const std::string& file) {
+  std::string folder;
+  for (const char c : (options.folder / "logs" / "").string()) folder += c == '%' ? "%%" : std::string(1, c);
+  return sbatch_line("output", folder + file, "the folder");
 }
 
 std::string common_lines(const SlurmOptions& options) {
@@ -47,29 +54,31 @@ std::string task_script(const Manifest& manifest, const SlurmOptions& options, c
   script += fmt::format("#SBATCH --cpus-per-task={}\n", options.cpus);
   if (options.gpus > 0) script += fmt::format("#SBATCH --gpus-per-task={}\n", options.gpus);
   script += sbatch_line("time", options.time, "--time");
-  script += fmt::format("#SBATCH --signal=B:TERM@{}\n", options.grace_s);
-  script += sbatch_line("output", (options.folder / "logs" / "task-%a.out").string(), "the folder");
+  script += fmt::format("#SBATCH --signal=B:USR1@{}\n", options.grace_s);
+  script += output_line(options, "task-%a.out");
   script += common_lines(options);
   script += fmt::format(
       R"(# The shard is this task's number in the array ($SLURM_ARRAY_TASK_ID). What is measured is copied into the plan's folder after every
-# problem; a task that is told to stop (SIGTERM: its time is over, or others come first) ends within seconds, and the next goes on.
+# problem; a task that is told to stop ends within seconds, and the next goes on.
 {0} fleet run {1} &
 task=$!
-stopped=0
-trap 'stopped=1; kill -TERM "$task" 2>/dev/null' TERM
+over=0 told=0 heard=0
+trap 'over=$((over + 1)); kill -TERM "$task" 2>/dev/null' USR1  # its time is over
+trap 'told=$((told + 1)); kill -TERM "$task" 2>/dev/null' TERM  # cancelled; or others come first, and Slurm queues it again by itself
 code=0
 wait "$task" || code=$?
-if ((stopped)); then  # the signal ended the waiting, not the task
-  code=0
+while ((over + told > heard)); do  # a signal ended the waiting, not the task
+  heard=$((over + told)) code=0
   wait "$task" || code=$?
-fi
+done
 # 130: it was stopped; above 128: it was killed, as where memory ran out. Whatever else failed would fail again.
-if ((code >= 128 && ${{SLURM_RESTART_COUNT:-0}} < {2})); then
+if ((code >= 128 && told == 0 && ${{SLURM_RESTART_COUNT:-0}} < {2})); then
   scontrol requeue "${{SLURM_ARRAY_JOB_ID}}_${{SLURM_ARRAY_TASK_ID}}" && exit 0
 fi
 exit "$code"
 )",
-      base::shell_quoted(options.executable.string()), base::shell_quoted(options.folder.string()), options.most_restarts);
+      base::shell_quoted(one_line(options.executable.string(), "the command's path")), base::shell_quoted(options.folder.string()),
+      options.most_restarts);
   return script;
 }
 
@@ -78,10 +87,10 @@ std::string merge_script(const SlurmOptions& options, const std::string& name) {
   std::string script = "#!/bin/bash\n";
   script += sbatch_line("job-name", name + "-merge", "the folder");
   script += "#SBATCH --ntasks=1\n";
-  script += sbatch_line("output", (options.folder / "logs" / "merge.out").string(), "the folder");
+  script += output_line(options, "merge.out");
   script += common_lines(options);
-  script += fmt::format("exec {} fleet merge {} --db {}\n", base::shell_quoted(options.executable.string()),
-                        base::shell_quoted(options.folder.string()), base::shell_quoted(database.string()));
+  script += fmt::format("exec {} fleet merge {} --db {}\n", base::shell_quoted(one_line(options.executable.string(), "the command's path")),
+                        base::shell_quoted(options.folder.string()), base::shell_quoted(one_line(database.string(), "--db")));
   return script;
 }
 

@@ -74,12 +74,13 @@ void ShardResults::take_in() {
   const auto version = published();
   if (!version || version == own_) return;
   const fs::path partial = partial_path(folder_, shard_);
+  if (const std::string why = fault_of(partial); !why.empty()) return set_aside(why);
   std::error_code error;
   if (!fs::exists(database_, error)) {
-    if (const std::string why = fault_of(partial); !why.empty()) return set_aside(why);
     // With the code of winners, which rows that are merged leave behind.
     db::Database::open(partial, db::OpenMode::ReadOnly).export_to(database_);
   } else {
+    // What fails here is the node's own fault, its disk's or its database's: the copy of the others is sound.
     try {
       const auto others = db::open_for_merging(database_, {partial});
       auto database = db::Database::open(database_, db::OpenMode::ReadWrite);
@@ -87,16 +88,24 @@ void ShardResults::take_in() {
       static_cast<void>(db::merge_opened(database, others, rules));
     } catch (const UsageError&) {
       return;  // another task has finished the shard just now
-    } catch (const Error& failure) {
-      if (failure.exit_code() == ExitCode::Interrupted) throw;
-      set_aside(failure.what());
-      return;
     }
   }
   own_ = version;
 }
 
-void ShardResults::begin() { take_in(); }
+void ShardResults::begin() {
+  std::error_code error;
+  // What an earlier task left on this node helps where it can be used; else the copy of the plan's folder is begun from.
+  if (fs::exists(database_, error)) {
+    if (const std::string why = fault_of(database_); !why.empty()) {
+      const fs::path aside = fmt::format("{}.damaged-{}", database_.string(), base::utc_stamp());
+      fs::rename(database_, aside, error);
+      if (error) throw EnvironmentError(fmt::format("failed setting aside {}: {}", database_.string(), error.message()));
+      base::tell_message(fmt::format("what an earlier task left on this node cannot be read ({}); it is kept as {}", why, aside.string()));
+    }
+  }
+  take_in();
+}
 
 void ShardResults::remove_partial() const {
   std::error_code ignored;  // another task may have done so

@@ -195,6 +195,33 @@ TEST_CASE_FIXTURE(FleetWorld, "what an earlier task left damaged is set aside an
   CHECK(aside == 1);
 }
 
+TEST_CASE_FIXTURE(FleetWorld, "a node's own database that cannot be read is set aside there, and the fleet's copy is gone on from") {
+  make_plan();
+  slow();
+  const int pid = start(run_words(0));
+  REQUIRE(test::wait_until([&] { return is_there(0, ".part.db"); }));
+  ::kill(pid, SIGKILL);
+  CHECK(test::wait_for(pid) == 128 + SIGKILL);
+  fast();
+  const std::size_t before = records_in(result(0, ".part.db"));
+  std::size_t spoilt = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(node("a"))) {
+    if (entry.path().filename().string().starts_with("shard-0000.db-")) fs::remove(entry.path());
+    if (entry.path().filename() != "shard-0000.db") continue;
+    test::write_bytes(entry.path(), "no database at all, but more than nothing");
+    ++spoilt;
+  }
+  REQUIRE(spoilt == 1);
+  const auto run = attune(run_words(0, {"--json"}));
+  CAPTURE(run.err);
+  CHECK(run.exit_code == 0);
+  CHECK(mentions(run.err, "left on this node cannot be read"));
+  for (const auto& entry : fs::directory_iterator(fs::path(plan) / "results")) CHECK_FALSE(mentions(entry.path().string(), ".damaged-"));
+  std::size_t measured = 0;
+  for (const auto& event : test::json_lines(run.out)) measured += event["event"] == "end" ? event["measured"].get<std::size_t>() : 0;
+  CHECK(measured + before == records_in(result(0, ".db")));
+}
+
 TEST_CASE_FIXTURE(FleetWorld, "a folder that tasks cannot write is told before anything is measured") {
   make_plan();
   fs::remove_all(fs::path(plan) / "results");
@@ -298,7 +325,7 @@ TEST_CASE_FIXTURE(FleetWorld, "the printed scripts have an array or an Indexed J
   const auto slurm = attune({"fleet", "sbatch", plan, "--gpus", "2", "--partition", "h100", "--option=--account=abc"});
   CHECK(slurm.exit_code == 0);
   for (const char* line : {"#SBATCH --array=0-2\n", "#SBATCH --requeue\n", "#SBATCH --gpus-per-task=2\n", "#SBATCH --partition=h100\n",
-                           "#SBATCH --account=abc\n", "#SBATCH --signal=B:TERM@60\n", "--dependency=\"afterany:$array\""}) {
+                           "#SBATCH --account=abc\n", "#SBATCH --signal=B:USR1@60\n", "--dependency=\"afterany:$array\""}) {
     CAPTURE(line);
     CHECK(mentions(slurm.out, line));
   }
@@ -306,8 +333,12 @@ TEST_CASE_FIXTURE(FleetWorld, "the printed scripts have an array or an Indexed J
   CHECK(test::run({"/bin/bash", "-n", (folder / "script.sh").string()}).exit_code == 0);
   CHECK_FALSE(mentions(attune({"fleet", "sbatch", plan, "--gpus", "0"}).out, "gpus-per-task"));
   CHECK(attune({"fleet", "sbatch", plan, "--partition", "a\nrm"}).exit_code == 2);
+  CHECK(attune({"fleet", "sbatch", plan, "--db", "x\nATTUNE_SCRIPT\n)\ntouch y"}).exit_code == 2);
+  CHECK(attune({"fleet", "sbatch", plan, "--partition", "o'brien"}).exit_code == 2);
+  CHECK(attune({"fleet", "merge", plan, "--db", result(0, ".db").string()}).exit_code == 2);
   const auto job = attune({"fleet", "k8s", plan, "--image", "registry/attune:1", "--claim", "fleet"});
   CHECK(job.exit_code == 0);
+  CHECK(attune({"fleet", "k8s", plan + "/", "--image", "registry/attune:1", "--claim", "fleet"}).out == job.out);
   for (const char* line : {"completions: 3\n", "completionMode: Indexed\n", "backoffLimitPerIndex: 20\n", "claimName: \"fleet\"\n"}) {
     CAPTURE(line);
     CHECK(mentions(job.out, line));

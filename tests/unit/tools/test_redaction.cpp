@@ -11,7 +11,9 @@ TEST_CASE("homes, names and UUIDs are replaced wherever they stand, the same UUI
   const Redaction redaction({{"/home/alice/", "/data/homes/alice"}, {"alice"}, {"node17.example.org", "node17"}});
   CHECK(redaction("/home/alice/x:/data/homes/alice") == "~/x:~");
   CHECK(redaction("/home/alice2/x") == "/home/USER/x");
-  CHECK(redaction("at alice@node17.example.org, node17, malice_runs") == "at USER@HOST, HOST, mUSER_runs");
+  CHECK(redaction("/home//carol/x /home/./carol/x") == "/home//USER/x /home/./USER/x");
+  CHECK(redaction("Alice@NODE17") == "USER@HOST");
+  CHECK(redaction("at alice@node17.example.org, node17, malice_runs") == "at USER@HOST, HOST, malice_runs");
   const std::string uuid = "0a1b2c3d-0001-0002-0003-0123456789AB";
   const std::string once = redaction("GPU-" + uuid + " MIG-" + uuid);
   CHECK(once.find("0123456789AB") == std::string::npos);
