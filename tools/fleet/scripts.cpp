@@ -94,6 +94,13 @@ std::string merge_script(const SlurmOptions& options, const std::string& name) {
   return script;
 }
 
+/// Throws: UsageError.
+void check_job_name(const std::string& name) {
+  const bool good = !name.empty() && name.size() <= 63 && name.front() != '-' && name.back() != '-' &&
+                    name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
+  if (!good) throw UsageError(fmt::format("--name {}: Kubernetes takes lower-case letters, digits and hyphens, at most 63", name));
+}
+
 }  // namespace
 
 std::string slurm_script(const Manifest& manifest, const SlurmOptions& options) {
@@ -123,10 +130,7 @@ std::string kubernetes_job(const Manifest& manifest, const KubernetesOptions& op
     throw UsageError(fmt::format("the plan's folder {} does not lie below --mount {}, so that pods would not find it",
                                  options.folder.string(), mount.string()));
   }
-  const bool good_name = !options.name.empty() && options.name.size() <= 63 && options.name.front() != '-' && options.name.back() != '-' &&
-                         options.name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
-  if (!good_name)
-    throw UsageError(fmt::format("--name {}: Kubernetes takes lower-case letters, digits and hyphens, at most 63", options.name));
+  check_job_name(options.name);
   const std::size_t shards = manifest.shards.size();
   const std::size_t at_once =
       options.parallelism > 0 ? std::min<std::size_t>(shards, static_cast<std::size_t>(options.parallelism)) : shards;
