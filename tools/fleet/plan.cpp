@@ -86,7 +86,14 @@ std::string problem_lines(const std::vector<spec::Problem>& problems, const std:
 /// Whether the plan is there already. Throws: UsageError when another one is.
 bool is_there(const fs::path& folder, const Manifest& manifest) {
   std::error_code error;
-  if (!fs::exists(manifest_path(folder), error)) return false;
+  if (!fs::exists(manifest_path(folder), error)) {
+    // Results are known by their names: those of another plan would count as this one's.
+    for (const auto& entry : fs::directory_iterator(folder / "results", error)) {
+      throw UsageError(fmt::format("failed planning into {}: results of a plan that is no longer there are in it ({}); name a new folder",
+                                   folder.string(), entry.path().filename().string()));
+    }
+    return false;
+  }
   if (base::read_file(manifest_path(folder)) == manifest.text()) return true;
   throw UsageError(
       fmt::format("failed planning into {}: another plan is there, and its results may be as well; name a new folder, or remove that one",
@@ -117,6 +124,7 @@ void print_plan(const PlanOptions& options, const Manifest& manifest, bool was_t
 }  // namespace
 
 int plan_fleet(const PlanOptions& options, const std::vector<std::string>& arguments) {
+  if (options.folder.empty()) throw UsageError("--output names no folder");
   const auto& tuning = options.tuning;
   const spec::TemplateLibrary library({tuning.template_folders.begin(), tuning.template_folders.end()});
   const auto kernel = named_template(library, tuning.template_name);

@@ -222,6 +222,19 @@ TEST_CASE_FIXTURE(FleetWorld, "a node's own database that cannot be read is set 
   CHECK(measured + before == records_in(result(0, ".db")));
 }
 
+TEST_CASE_FIXTURE(FleetWorld, "results of a plan that is gone are not taken for another plan's") {
+  make_plan();
+  test::write_bytes(result(0, ".db"), "whatever");
+  fs::remove(fs::path(plan) / "manifest.json");
+  const auto again = attune(plan_words());
+  CHECK(again.exit_code == 2);
+  CHECK(mentions(again.err, "shard-0000.db"));
+  CHECK_FALSE(fs::exists(fs::path(plan) / "manifest.json"));
+  CHECK(
+      attune({"fleet", "plan", template_folder, "--T", "i32", "--faults", "none", "--size", kSizes, "--shards", "3", "-o", ""}).exit_code ==
+      2);
+}
+
 TEST_CASE_FIXTURE(FleetWorld, "a folder that tasks cannot write is told before anything is measured") {
   make_plan();
   fs::remove_all(fs::path(plan) / "results");
