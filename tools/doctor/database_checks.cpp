@@ -8,6 +8,7 @@
 #include "attune/error.hpp"
 #include "db/database.hpp"
 #include "db/file_system.hpp"
+#include "tools/amounts.hpp"
 #include "tools/doctor/checks.hpp"
 #include "tuner/base/escape.hpp"
 #include "tuner/base/private_path.hpp"
@@ -43,11 +44,6 @@ fs::path nearest_folder(const fs::path& path) {
   return folder;
 }
 
-std::string size_text(std::uint64_t bytes) {
-  return bytes < (1U << 20) ? fmt::format("{:.1f} KiB", static_cast<double>(bytes) / 1024.0)
-                            : fmt::format("{:.1f} MiB", static_cast<double>(bytes) / 1048576.0);
-}
-
 void check_rows(const db::Database& database, const std::string& option, Area& area) {
   if (database.info().bytes > kReadWhole) {
     area.note("it is large, and its rows were not read", "attune db check" + option);
@@ -63,8 +59,7 @@ void check_rows(const db::Database& database, const std::string& option, Area& a
 }
 
 /// What of its results dispatch can use here, and what waits for `attune renew`.
-void check_matches(const db::Database& database, const Machine& machine, const std::string& option, bool is_shipped, Area& area) {
-  const auto rows = database.best({});
+void check_matches(const std::vector<db::BestRow>& rows, const Machine& machine, const std::string& option, bool is_shipped, Area& area) {
   if (rows.empty()) {
     area.fine("no results yet");
     return;
@@ -103,9 +98,9 @@ void check_matches(const db::Database& database, const Machine& machine, const s
 }
 
 /// A clock that was set back makes new results look older than those they replace.
-void check_dates(const db::Database& database, Area& area) {
+void check_dates(const std::vector<db::BestRow>& rows, Area& area) {
   std::string newest;
-  database.for_each_best([&](const db::BestRow& row) { newest = std::max(newest, row.recorded_at); });
+  for (const auto& row : rows) newest = std::max(newest, row.recorded_at);
   const auto tomorrow = std::chrono::system_clock::now() + std::chrono::hours(24);
   const std::time_t seconds = std::chrono::system_clock::to_time_t(tomorrow);
   std::tm utc{};
@@ -135,12 +130,13 @@ void check_file(const fs::path& path, const Machine& machine, const std::string&
   try {
     const auto database = db::Database::open(path, db::OpenMode::ReadOnly);
     const auto info = database.info();
-    area.fine(fmt::format("{}: {}, schema {}, {} records, {} results", info.path, size_text(info.bytes), info.schema_version, info.records,
+    area.fine(fmt::format("{}: {}, schema {}, {} records, {} results", info.path, bytes_text(info.bytes), info.schema_version, info.records,
                           info.best));
     for (const auto& notice : database.notices()) area.note(notice);
     check_rows(database, option, area);
-    check_matches(database, machine, option, is_shipped, area);
-    check_dates(database, area);
+    const auto rows = database.best({});
+    check_matches(rows, machine, option, is_shipped, area);
+    check_dates(rows, area);
   } catch (const Error& error) {
     area.wrong(error.what(), "put a sound copy in its place, or name another file: --db, ATTUNE_DB");
   }

@@ -1,4 +1,7 @@
 #pragma once
+#include <doctest/doctest.h>
+#include <signal.h>
+
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -49,6 +52,22 @@ struct FleetWorld : FakeGpu {
     const auto run = attune(run_words(shard));
     CAPTURE(run.err);
     CHECK(run.exit_code == 0);
+  }
+  /// A task of the shard on a slow device, killed once it has published something. Returns the records that it has published.
+  [[nodiscard]] std::size_t run_and_kill(int shard) {
+    slow();
+    const int pid = start(run_words(shard));
+    REQUIRE(test::wait_until([&] { return is_there(shard, ".part.db"); }));
+    ::kill(pid, SIGKILL);
+    CHECK(test::wait_for(pid) == 128 + SIGKILL);
+    fast();
+    return records_in(result(shard, ".part.db"));
+  }
+  /// How many configurations a run with --json says that it has measured.
+  [[nodiscard]] static std::size_t measured_by(const CommandResult& run) {
+    std::size_t measured = 0;
+    for (const auto& event : json_lines(run.out)) measured += event["event"] == "end" ? event["measured"].get<std::size_t>() : 0;
+    return measured;
   }
   [[nodiscard]] nlohmann::json merge(const std::string& into, const std::vector<std::string>& more = {}) const {
     std::vector<std::string> words = {"fleet", "merge", plan, "--db", into, "--json"};

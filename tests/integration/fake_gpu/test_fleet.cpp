@@ -102,20 +102,12 @@ TEST_CASE_FIXTURE(FleetWorld, "a shard is the task's number in a Slurm array or 
 
 TEST_CASE_FIXTURE(FleetWorld, "a task that is killed goes on, on another node, from what was published, and measures nothing of it again") {
   make_plan();
-  slow();
-  const int pid = start(run_words(0));
-  REQUIRE(test::wait_until([&] { return is_there(0, ".part.db"); }));
-  ::kill(pid, SIGKILL);
-  CHECK(test::wait_for(pid) == 128 + SIGKILL);
-  fast();
-  const std::size_t before = records_in(result(0, ".part.db"));
+  const std::size_t before = run_and_kill(0);
   CHECK(before >= kSpace);
   environment["TMPDIR"] = node("b");
   const auto next = attune(run_words(0, {"--json"}));
   CHECK(next.exit_code == 0);
-  std::size_t measured = 0;
-  for (const auto& event : test::json_lines(next.out)) measured += event["event"] == "end" ? event["measured"].get<std::size_t>() : 0;
-  CHECK(measured + before == records_in(result(0, ".db")));
+  CHECK(measured_by(next) + before == records_in(result(0, ".db")));
   CHECK(records_in(result(0, ".db")) == 3 * kSpace);
   CHECK_FALSE(is_there(0, ".part.db"));
   CHECK(lines_in(result(0, ".runs.jsonl")).size() == 2);
@@ -197,13 +189,7 @@ TEST_CASE_FIXTURE(FleetWorld, "what an earlier task left damaged is set aside an
 
 TEST_CASE_FIXTURE(FleetWorld, "a node's own database that cannot be read is set aside there, and the fleet's copy is gone on from") {
   make_plan();
-  slow();
-  const int pid = start(run_words(0));
-  REQUIRE(test::wait_until([&] { return is_there(0, ".part.db"); }));
-  ::kill(pid, SIGKILL);
-  CHECK(test::wait_for(pid) == 128 + SIGKILL);
-  fast();
-  const std::size_t before = records_in(result(0, ".part.db"));
+  const std::size_t before = run_and_kill(0);
   std::size_t spoilt = 0;
   for (const auto& entry : fs::recursive_directory_iterator(node("a"))) {
     if (entry.path().filename().string().starts_with("shard-0000.db-")) fs::remove(entry.path());
@@ -217,9 +203,7 @@ TEST_CASE_FIXTURE(FleetWorld, "a node's own database that cannot be read is set 
   CHECK(run.exit_code == 0);
   CHECK(mentions(run.err, "left on this node cannot be read"));
   for (const auto& entry : fs::directory_iterator(fs::path(plan) / "results")) CHECK_FALSE(mentions(entry.path().string(), ".damaged-"));
-  std::size_t measured = 0;
-  for (const auto& event : test::json_lines(run.out)) measured += event["event"] == "end" ? event["measured"].get<std::size_t>() : 0;
-  CHECK(measured + before == records_in(result(0, ".db")));
+  CHECK(measured_by(run) + before == records_in(result(0, ".db")));
 }
 
 TEST_CASE_FIXTURE(FleetWorld, "results of a plan that is gone are not taken for another plan's") {
