@@ -1,6 +1,6 @@
 #include "tools/amounts.hpp"
 
-#include <fmt/format.h>
+#include <fmt/chrono.h>
 
 #include <array>
 #include <charconv>
@@ -65,6 +65,10 @@ std::uint64_t parse_bytes(const std::string& text, const char* option) {
 std::string bytes_text(std::uint64_t bytes) {
   const auto kib = static_cast<double>(bytes) / 1024;
   return bytes < (1U << 20) ? fmt::format("{:.1f} KiB", kib) : fmt::format("{:.1f} MiB", kib / 1024);
+}
+
+std::string moment_text(std::chrono::system_clock::time_point moment) {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}Z", fmt::gmtime(std::chrono::system_clock::to_time_t(moment)));
 }
 
 }  // namespace attune::tools

@@ -15,4 +15,7 @@ namespace attune::tools {
 /// "37.5 KiB", "1.2 MiB".
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);
 
+/// A moment as rows tell it, without a fraction: "2026-11-28T14:00:00Z".
+[[nodiscard]] std::string moment_text(std::chrono::system_clock::time_point moment);
+
 }  // namespace attune::tools

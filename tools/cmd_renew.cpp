@@ -1,5 +1,5 @@
 // attune renew: tunes again what a database holds of older templates, drivers and compilers.
-#include <fmt/chrono.h>
+#include <fmt/core.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
@@ -37,10 +37,7 @@ struct RenewOptions {
 
   [[nodiscard]] session::RenewalScope scope() const {
     session::RenewalScope scope{aged, {}};
-    if (older_than)
-      scope.recorded_before = fmt::format(
-          "{:%Y-%m-%dT%H:%M:%S}Z",
-          fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now() - parse_age(*older_than, "--older-than"))));
+    if (older_than) scope.recorded_before = moment_text(std::chrono::system_clock::now() - parse_age(*older_than, "--older-than"));
     return scope;
   }
 };

@@ -101,12 +101,7 @@ void check_matches(const std::vector<db::BestRow>& rows, const Machine& machine,
 void check_dates(const std::vector<db::BestRow>& rows, Area& area) {
   std::string newest;
   for (const auto& row : rows) newest = std::max(newest, row.recorded_at);
-  const auto tomorrow = std::chrono::system_clock::now() + std::chrono::hours(24);
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(tomorrow);
-  std::tm utc{};
-  ::gmtime_r(&seconds, &utc);
-  char limit[32] = "";
-  std::strftime(limit, sizeof limit, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  const std::string limit = moment_text(std::chrono::system_clock::now() + std::chrono::hours(24));
   if (newest > limit)
     area.note(fmt::format("its newest result is of {}, later than this machine's clock says it is", newest),
               "set the clock: of two results the later counts (timedatectl status)");
