@@ -110,8 +110,10 @@ install_packages "/packages/attune_${version}_amd64.deb" "/packages/libattune${v
 cp -r "$here/consumer" "$root/home/user/consumer"
 cp "$source_folder/tests/install/consumer/main.cpp" "$root/home/user/consumer/"
 cp -r "$source_folder/tests/support/runtime_over_driver" "$root/home/user/consumer/"
-toolkit=$(dirname "$(dirname "$(readlink -f "$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)")")")
-[[ -e $toolkit/include/cuda.h ]] || skip "the CUDA toolkit is not where nvcc is"
+# nvcc itself says where its toolkit is: what is on PATH may be a script elsewhere that calls it.
+nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
+toolkit=$(realpath "$("$nvcc" --dryrun -E -x cu /dev/null 2>&1 | sed -n 's/^#\$ TOP=//p')")
+[[ -e $toolkit/include/cuda.h ]] || skip "the CUDA toolkit is not where nvcc says"
 mkdir -p "$root/usr/local/cuda" "$root/opt/fake_cuda"
 mount --bind -o ro "$toolkit" "$root/usr/local/cuda"
 cp "$build/tests/fake_cuda/libcuda.so.1" "$root/opt/fake_cuda/"
