@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
-# Runs every fuzzer of a build for half an hour, as many at a time as there are processors, and keeps its figures in
-# tests/fuzz/results; an input that is a finding lies in the build's folder. The build should have sanitizers (cmake --preset asan).
-# Usage: tools/fuzz.sh [build folder] [seconds]   (default build/asan 1800)
+# Runs fuzzers of a build for an hour of CPU time each, as many at a time as there are processors, beside whatever else runs, and keeps
+# their figures in tests/fuzz/results; an input that is a finding lies in the build's folder. The build should have sanitizers (cmake
+# --preset asan).
+# Usage: tools/fuzz.sh [build folder] [CPU seconds] [name ...]   (default build/asan 3600, all of them)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 build=${1:-build/asan}
-seconds=${2:-1800}
+seconds=${2:-3600}
+names=("${@:3}")
+((${#names[@]})) || mapfile -t names < <(find "$build/tests/fuzz" -maxdepth 1 -type f -executable -name 'fuzz_*' -printf '%f\n' | sed 's/^fuzz_//' | sort)
 results=$PWD/tests/fuzz/results
 mkdir -p "$results"
-find "$build/tests/fuzz" -maxdepth 1 -type f -executable -name 'fuzz_*' -print0 | sort -z |
-  xargs -0 -P "$(nproc)" -I {} bash -c 'name=$(basename "$1"); "$1" --seconds "$2" --findings "$3/tests/fuzz/findings" --output "$4/${name#fuzz_}.json"' _ {} "$seconds" "$build" "$results"
+printf '%s\0' "${names[@]}" | xargs -0 -P "$(nproc)" -I {} nice -n 19 "$build/tests/fuzz/fuzz_{}" \
+  --seconds 0 --cpu-seconds "$seconds" --findings "$build/tests/fuzz/findings" --output "$results/{}.json"

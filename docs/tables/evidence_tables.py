@@ -28,7 +28,8 @@ def fuzzers(root):
     found = [read_object(path) for path in sorted((root / "tests" / "fuzz" / "results").glob("*.json"))]
     if not found:
         return "No long run of the fuzzers is recorded yet.\n"
-    rows = [(result["target"], "yes" if result["sanitized"] else "no", *(f"{result[name]:,}" for name in ("seconds", "inputs", "accepted", "refusals")),
+    rows = [(result["target"], "yes" if result["sanitized"] else "no", f"{result['seconds']:,}",
+             f"{result['cpu_seconds']:,}" if "cpu_seconds" in result else MISSING, *(f"{result[name]:,}" for name in ("inputs", "accepted", "refusals")),
              len(result["findings"])) for result in found]
-    return table((("reader of", False), ("sanitizers", False), ("seconds", True), ("inputs", True), ("accepted", True), ("different refusals", True),
+    return table((("reader of", False), ("sanitizers", False), ("seconds", True), ("CPU seconds", True), ("inputs", True), ("accepted", True), ("different refusals", True),
                   ("findings", True)), rows)

@@ -59,6 +59,7 @@ struct Settings {
   std::uint64_t seed = 1;
   std::uint64_t iterations = 0;  ///< 0: no limit
   double seconds = usual_seconds();
+  double cpu_seconds = 0;  ///< 0: no limit
   double deadline_s = 10;
   std::uint64_t memory_mib = 4096;
   std::size_t most_bytes = 65536;
@@ -113,7 +114,7 @@ class Runner {
       else
         static_cast<void>(read(repeated(word)));
     }
-    while ((settings_.iterations == 0 || shared_.inputs < settings_.iterations) && Clock::now() < end) {
+    while ((settings_.iterations == 0 || shared_.inputs < settings_.iterations) && Clock::now() < end && has_cpu_time()) {
       const std::string input = mutator.next();
       if (read(input)) mutator.keep(input);
     }
@@ -127,6 +128,10 @@ class Runner {
     const rlim_t bytes = settings_.memory_mib << 20;
     const rlimit limit{bytes, bytes};
     static_cast<void>(::setrlimit(RLIMIT_AS, &limit));
+  }
+
+  [[nodiscard]] bool has_cpu_time() const {
+    return settings_.cpu_seconds == 0 || static_cast<double>(cpu_ns(CLOCK_PROCESS_CPUTIME_ID)) < settings_.cpu_seconds * 1e9;
   }
 
   [[nodiscard]] std::string repeated(const std::string& word) const {
@@ -236,6 +241,8 @@ bool read_arguments(int argc, char** argv, Settings& settings) {
       fits = read_number(value, settings.iterations);
     else if (argument == "--seconds")
       fits = read_number(value, settings.seconds);
+    else if (argument == "--cpu-seconds")
+      fits = read_number(value, settings.cpu_seconds);
     else if (argument == "--deadline")
       fits = read_number(value, settings.deadline_s);
     else if (argument == "--memory")
@@ -279,6 +286,13 @@ Shared& shared_memory() {
   return *new (memory) Shared;
 }
 
+/// Of those that have ended.
+std::int64_t cpu_seconds_of_children() {
+  rusage used{};
+  static_cast<void>(::getrusage(RUSAGE_CHILDREN, &used));
+  return used.ru_utime.tv_sec + used.ru_stime.tv_sec;
+}
+
 nlohmann::json figures_of(const std::string& name, const Settings& settings, const Shared& shared, double seconds,
                           const std::vector<Finding>& findings) {
   nlohmann::json list = nlohmann::json::array();
@@ -286,6 +300,7 @@ nlohmann::json figures_of(const std::string& name, const Settings& settings, con
   return {{"target", name},
           {"seed", settings.seed},
           {"seconds", static_cast<std::int64_t>(seconds)},
+          {"cpu_seconds", cpu_seconds_of_children()},
           {"inputs", shared.inputs.load()},
           {"accepted", shared.accepted.load()},
           {"refused", shared.refused.load()},
@@ -304,8 +319,8 @@ int fuzz_main(int argc, char** argv, const std::string& name, std::vector<std::s
   settings.deadline_s = format.deadline_s * (kSanitized ? 5 : 1);
   if (!read_arguments(argc, argv, settings)) {
     fmt::print(stderr,
-               "usage: {} [--seed N] [--iterations N] [--seconds S] [--deadline S] [--memory MIB] [--max-bytes N]\n"
-               "       [--findings FOLDER] [--output FILE] [FILE...]\n",
+               "usage: {} [--seed N] [--iterations N] [--seconds S] [--cpu-seconds S] [--deadline S] [--memory MIB]\n"
+               "       [--max-bytes N] [--findings FOLDER] [--output FILE] [FILE...]\n",
                argv[0]);
     return 2;
   }

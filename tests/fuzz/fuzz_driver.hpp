@@ -28,7 +28,7 @@ using FuzzTarget = std::function<void(const std::string& input)>;
 ///            --deadline S (10 or what the format says, CPU time of one input; five times that under a sanitizer), --memory MiB (4,096; not
 ///            under a sanitizer), --max-bytes N (65,536), --findings FOLDER (fuzz_findings), --output FILE (the figures as well), FILE...
 ///            (runs these inputs alone, in this process: for a debugger).
-/// Prints the figures as one line of JSON: target, seed, seconds, inputs, accepted, refused, refusals (different ones),
+/// Prints the figures as one line of JSON: target, seed, seconds, cpu_seconds, inputs, accepted, refused, refusals (different ones),
 ///            slowest_cpu_ms, largest_bytes, findings (list of {"what", "file"}).
 /// Returns: 0 without findings, 1 with some, 2 for arguments that make no sense.
 /// Requires: no threads before the call. A target with files of its own has its TempFolder made before it, too.

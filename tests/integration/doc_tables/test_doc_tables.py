@@ -296,9 +296,9 @@ class DocTables(TablesCase):
         self.assertIn("No long run of the fuzzers is recorded yet.", self.generated("fuzzers"))
         results = self.root / "tests/fuzz/results"
         results.mkdir(parents=True)
-        (results / "sizes.json").write_text(json.dumps({"target": "sizes", "sanitized": True, "seconds": 1800, "inputs": 12345, "accepted": 7, "refusals": 5,
+        (results / "sizes.json").write_text(json.dumps({"target": "sizes", "sanitized": True, "seconds": 1800, "cpu_seconds": 1234, "inputs": 12345, "accepted": 7, "refusals": 5,
                                                         "findings": [{"what": "crash", "file": "x"}]}))
-        self.assertIn("| sizes | yes | 1,800 | 12,345 | 7 | 5 | 1 |", self.generated("fuzzers"))
+        self.assertIn("| sizes | yes | 1,800 | 1,234 | 12,345 | 7 | 5 | 1 |", self.generated("fuzzers"))
 
     def test_gpu_tests_are_one_line(self):
         outcome = {"passed": 41, "failed": 0, "skipped": 2, **HEAD, "device": "Imaginary 1"}
