@@ -37,21 +37,19 @@ void Database::State::roll_back() noexcept {
   if (sqlite3_get_autocommit(connection.sqlite->getHandle()) == 0) (void)connection.sqlite->tryExec("ROLLBACK");
 }
 
-std::string Database::State::store_problem(const std::string& text) {
+std::string Database::State::store_text(KnownTexts& known, const char* table, const std::string& text) {
+  constexpr std::size_t kMostKnown = 100'000;
   std::string key = base::content_key(text);
-  statements.run(
-      "INSERT INTO problems (key, text) VALUES (?, ?)"
-      " ON CONFLICT (key) DO UPDATE SET text = excluded.text WHERE text <> excluded.text",
-      key, text);
-  return key;
-}
-
-std::string Database::State::store_configuration(const std::string& text) {
-  std::string key = base::content_key(text);
-  statements.run(
-      "INSERT INTO configurations (key, text) VALUES (?, ?)"
-      " ON CONFLICT (key) DO UPDATE SET text = excluded.text WHERE text <> excluded.text",
-      key, text);
+  const bool batched = batch == BatchState::Open;
+  if (batched && known.contains(key)) return key;
+  statements.run(fmt::format("INSERT INTO {} (key, text) VALUES (?, ?)"
+                             " ON CONFLICT (key) DO UPDATE SET text = excluded.text WHERE text <> excluded.text",
+                             table),
+                 key, text);
+  if (batched) {
+    if (known.size() >= kMostKnown) known.clear();
+    known.insert(key);
+  }
   return key;
 }
 
@@ -263,6 +261,8 @@ Database::Batch::Batch(Database& database) : state_(database.state_.get()) {
     throw sqlite_failure(state_->path, "beginning a batch", error);
   }
   state_->batch = State::BatchState::Open;
+  state_->known_problems.clear();
+  state_->known_configurations.clear();
 }
 
 Database::Batch::~Batch() {
@@ -304,5 +304,7 @@ std::filesystem::path default_path() {
 }
 
 std::string sqlite_version() { return ::sqlite3_libversion(); }
+
+void without_memory_statistics() { static_cast<void>(::sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0)); }
 
 }  // namespace attune::db

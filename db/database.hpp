@@ -85,7 +85,8 @@ class Database {
   /// Which best rows travel: those with a verified record of their configuration beside them, or all, or none; or all and, of the
   /// other rows, only the devices and templates that they refer to (what is left out of those is not counted then).
   enum class BestRows { Verified, All, None, Alone };
-  /// Gives every row that may travel to `sink`, as of one moment: docs/database.md, "Exchange". Counts what is left out.
+  /// Gives every row that may travel to `sink`, as of one moment: docs/database.md, "Exchange". Counts what is left out. The order is one
+  /// of content for BestRows::Verified (exports of equal databases are equal); else records of one problem come as they were first stored.
   /// `sink` must not use the database. Throws: DatabaseError, and what `sink` throws.
   [[nodiscard]] LeftOut for_each_row(RowSink& sink, BestRows best = BestRows::Verified) const;
   /// Every best row, one by one. `visit` must not use the database.
@@ -174,5 +175,9 @@ class Database {
 
 /// Of the SQLite that runs: "3.40.1".
 [[nodiscard]] std::string sqlite_version();
+
+/// For programs, not for libraries, as it concerns every use of SQLite in the process: SQLite counts no memory from now on, for which
+/// threads with databases of their own would wait for each other. Requires: no database has been opened.
+void without_memory_statistics();
 
 }  // namespace attune::db

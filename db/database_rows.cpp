@@ -27,6 +27,19 @@ void bind_columns(State& state, Use& use, const Row& row) {
   });
 }
 
+/// Statements that millions of rows go through: their texts are made once.
+const std::string kForgetMetrics = "DELETE FROM metrics WHERE record_key = ?";
+// Or replace: where a damaged key hid the old one from the statement above.
+const std::string kStoreTime =
+    "INSERT OR REPLACE INTO metrics (record_key, name, value, low, high, samples) VALUES (?, 'time_us', ?, ?, ?, ?)";
+
+template <class State>
+void write_time(State& state, const std::string& key, const RecordRow& row) {
+  state.statements.run(kStoreTime, key, row.median_us, row.low_us, row.high_us, row.samples);
+}
+
+bool has_time(const RecordRow& row) { return row.median_us != 0 || row.low_us != 0 || row.high_us != 0 || row.samples != 0; }
+
 /// Stores a row; a TemplateRow without its files.
 template <class State, class Row>
 void write_row(State& state, const Row& row) {
@@ -37,12 +50,23 @@ void write_row(State& state, const Row& row) {
   use.run();
   if constexpr (std::is_same_v<Row, RecordRow>) {
     // Other metrics of a replaced record belong to the measurement that is gone.
-    state.statements.run("DELETE FROM metrics WHERE record_key = ?", key);
-    if (row.median_us == 0 && row.low_us == 0 && row.high_us == 0 && row.samples == 0) return;
-    // Or replace: where a damaged key hid the old one from the DELETE.
-    state.statements.run("INSERT OR REPLACE INTO metrics (record_key, name, value, low, high, samples) VALUES (?, 'time_us', ?, ?, ?, ?)",
-                         key, row.median_us, row.low_us, row.high_us, row.samples);
+    state.statements.run(kForgetMetrics, key);
+    if (has_time(row)) write_time(state, key, row);
   }
+}
+
+/// Stores a record unless its key has one, which is what the index of keys is asked for in the same step. Returns whether it was stored.
+template <class State>
+bool write_new_record(State& state, const std::string& key, const RecordRow& row) {
+  Use use(state.statements.prepared(insert_new_sql<RecordRow>()));
+  use.bind(key).bind(checksum(key, row));
+  bind_columns(state, use, row);
+  if (use.run() == 0) return false;
+  if (has_time(row))
+    write_time(state, key, row);
+  else
+    state.statements.run(kForgetMetrics, key);  // of a record that was lost
+  return true;
 }
 
 /// Which row of a key gives way: the one that comes earlier in the order, or the stored one, which the new one has seen.
@@ -162,10 +186,11 @@ bool Database::offer(const RecordRow& row) {
   bool taken = false;
   state_->write("storing a record", [&] {
     const std::string key = Table<RecordRow>::key(row);
+    taken = write_new_record(*state_, key, row);  // most are new
+    if (taken) return;
     const auto known = state_->stored<RecordRow>(key);
     taken = !known || order(row, *known) > 0;
-    if (!taken) return;
-    write_row(*state_, row);
+    if (taken) write_row(*state_, row);
   });
   return taken;
 }

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -186,8 +187,11 @@ struct Database::State {
     if (mode == OpenMode::ReadWrite && is_damage_met(error)) mark_suspect(path);
   }
   /// Stores the text under its content key, repairing a damaged one; returns the key.
-  std::string store_problem(const std::string& text);
-  std::string store_configuration(const std::string& text);
+  std::string store_problem(const std::string& text) { return store_text(known_problems, "problems", text); }
+  std::string store_configuration(const std::string& text) { return store_text(known_configurations, "configurations", text); }
+  /// Keys of texts that the open batch has stored or found as they should be: nobody else writes until it ends.
+  using KnownTexts = std::unordered_set<std::string>;
+  std::string store_text(KnownTexts& known, const char* table, const std::string& text);
 
   const std::uint64_t opened_as = next_number();  ///< of this opened file
   std::filesystem::path path;
@@ -195,6 +199,7 @@ struct Database::State {
   Connection connection;
   StatementCache statements;  ///< after the connection: statements must be finalised before it closes
   BatchState batch = BatchState::None;
+  KnownTexts known_problems, known_configurations;
   std::string read_failure;   ///< of the last read that failed
   std::set<std::string> bad;  ///< "<table> <key>": a row that is met twice counts once
 };

@@ -9,8 +9,9 @@
 namespace attune::db {
 namespace {
 
-/// Records of one problem together, in the order of an index as far as it goes: ten million are not sorted in memory.
-constexpr const char* kRecordOrder = " ORDER BY t.template_hash, t.problem_key, t.device_key, t.policy, t.configuration_key";
+/// Of what is exported, the same for equal contents. Records of one problem together, in the order of an index as far as it goes: ten
+/// million are not sorted in memory. Who merges takes them as they were stored, which sorts nothing and keeps how a search went.
+constexpr const char* kExportedOrder = " ORDER BY t.template_hash, t.problem_key, t.device_key, t.policy, t.configuration_key";
 
 class Travel {
  public:
@@ -18,6 +19,7 @@ class Travel {
   template <class State>
   LeftOut run(State& state, RowSink& sink, Database::BestRows best) {
     const bool alone = best == Database::BestRows::Alone;
+    only_verified_ = best == Database::BestRows::Verified;
     const auto damaged = [&](const std::string&) { ++left_.damaged; };
     state.template scan<DeviceRow>(
         state.template select_of<DeviceRow>() + Table<DeviceRow>::kOrder, {},
@@ -32,9 +34,8 @@ class Travel {
       left_ = {};
     } else {
       give<SessionRow>(state, sink, " ORDER BY t.key", damaged);
-      give<RecordRow>(state, sink, kRecordOrder, damaged);
+      give<RecordRow>(state, sink, only_verified_ ? kExportedOrder : Table<RecordRow>::kOrder, damaged);
     }
-    only_verified_ = best == Database::BestRows::Verified;
     if (best != Database::BestRows::None) give<BestRow>(state, sink, Table<BestRow>::kOrder, damaged);
     return left_;
   }

@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Others wait for a lock for half a minute (kBusyTimeoutMs). The longer a transaction, the fewer times a page of an index is written.
-constexpr auto kLongestLock = 5s;
+constexpr auto kLongestLock = 15s;
 /// Pages of the indexes, which rows of other databases hit anywhere: those of ten million records take about as much.
 constexpr int kCacheMiB = 1024;
 

@@ -36,8 +36,8 @@ class CheckedRows {
 /// Merges any number of databases, one after the other, in memory that does not depend on how many there are or how long they are: what
 /// db::merge_opened does with all of them open. Two walks: first `take_rows` of every database, then `take_best` of every one, since
 /// whether a best row counts is said by the records of all. What it comes to is the same in whatever order the databases come, as far as
-/// exports show. It commits every few seconds, so that others who write wait no longer than that: a merge that ends early leaves a sound
-/// database with a part of the rows, and the same walks again complete it.
+/// exports show. It commits every fifteen seconds, so that others who write wait no longer than that: a merge that ends early leaves a
+/// sound database with a part of the rows, and the same walks again complete it.
 class MergeInTurn {
  public:
   /// Requires: `database` outlives this and is open for writing, without a Batch.
@@ -49,7 +49,7 @@ class MergeInTurn {
   /// Best rows; those without a verified record in what was merged are left out and counted. Requires: check_rows took `other` as it is
   /// now. Throws: as take_rows.
   void take_best(const Database& other, const OnRow& on_row = {});
-  /// Without it the last few seconds' rows are not stored. Throws: DatabaseError.
+  /// Without it the rows since the last commit are not stored. Throws: DatabaseError.
   void finish();
   /// Of all calls so far.
   [[nodiscard]] const ImportReport& report() const { return report_; }

@@ -63,21 +63,27 @@ std::string make_select(int version) {
 }
 
 template <class Row>
-std::string make_insert() {
+std::string make_plain_insert(const char* verb) {
   std::string names = fmt::format("{}, checksum", Table<Row>::kKey), parameters = "?, ?";
-  // The key is set as well: it may be what is damaged, which SQLite says when it finds no index entry of the old one.
-  std::string sets = fmt::format("{0} = excluded.{0}, checksum = excluded.checksum", Table<Row>::kKey);
   for_each_column<Row>([&](const auto& column) {
     const std::string own = own_column(column.name, column.held);
     if (own.empty() || own == Table<Row>::kKey) return;
     names += ", " + own;
     parameters += ", ?";
-    sets += fmt::format(", {0} = excluded.{0}", own);
   });
-  const char* const verb = Table<Row>::kKeepsPlace ? "INSERT" : "INSERT OR REPLACE";
-  std::string sql = fmt::format("{} INTO {} ({}) VALUES ({})", verb, Table<Row>::kName, names, parameters);
-  if (Table<Row>::kKeepsPlace) sql += fmt::format(" ON CONFLICT ({}) DO UPDATE SET {}", Table<Row>::kKey, sets);
-  return sql;
+  return fmt::format("{} INTO {} ({}) VALUES ({})", verb, Table<Row>::kName, names, parameters);
+}
+
+template <class Row>
+std::string make_insert() {
+  if (!Table<Row>::kKeepsPlace) return make_plain_insert<Row>("INSERT OR REPLACE");
+  // The key is set as well: it may be what is damaged, which SQLite says when it finds no index entry of the old one.
+  std::string sets = fmt::format("{0} = excluded.{0}, checksum = excluded.checksum", Table<Row>::kKey);
+  for_each_column<Row>([&](const auto& column) {
+    const std::string own = own_column(column.name, column.held);
+    if (!own.empty() && own != Table<Row>::kKey) sets += fmt::format(", {0} = excluded.{0}", own);
+  });
+  return fmt::format("{} ON CONFLICT ({}) DO UPDATE SET {}", make_plain_insert<Row>("INSERT"), Table<Row>::kKey, sets);
 }
 
 }  // namespace
@@ -97,6 +103,13 @@ const std::string& insert_sql() {
   static const std::string text = make_insert<Row>();
   return text;
 }
+
+template <class Row>
+const std::string& insert_new_sql() {
+  static const std::string text = fmt::format("{} ON CONFLICT ({}) DO NOTHING", make_plain_insert<Row>("INSERT"), Table<Row>::kKey);
+  return text;
+}
+template const std::string& insert_new_sql<RecordRow>();
 
 #define ATTUNE_ROW(Row)                                     \
   template const std::string& select_sql<Row>(int version); \

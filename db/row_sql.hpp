@@ -20,5 +20,8 @@ template <class Row>
 /// itself has, other than its key, in their order; for texts elsewhere their keys.
 template <class Row>
 [[nodiscard]] const std::string& insert_sql();
+/// The same, but a row that is stored under the key stays as it is. Requires: Table<Row>::kKeepsPlace.
+template <class Row>
+[[nodiscard]] const std::string& insert_new_sql();
 
 }  // namespace attune::db

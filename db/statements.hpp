@@ -35,7 +35,8 @@ class Use {
   }
 
   [[nodiscard]] bool step() { return statement_->executeStep(); }
-  void run() { statement_->exec(); }
+  /// Returns: how many rows were inserted, changed or removed.
+  int run() { return statement_->exec(); }
   [[nodiscard]] SQLite::Statement& row() { return *statement_; }
 
  private:

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "attune/error.hpp"
+#include "db/database.hpp"
 #include "tools/commands.hpp"
 #include "tools/tuning_backend.hpp"
 #include "tools/unknown_command.hpp"
@@ -89,6 +90,7 @@ int main(int argc, char** argv) {
   // A file size limit and a reader that is gone are errors of the write, with a message, not a silent death.
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
+  db::without_memory_statistics();
   try {
     if (first == "worker-compile") return compile::compile_worker_main();
     if (first == "worker-gpu") return worker::gpu_worker_main();

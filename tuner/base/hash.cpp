@@ -15,40 +15,41 @@ std::string hex(XXH128_hash_t digest) {
   XXH128_canonical_t canonical;  // big-endian bytes: the same text on every machine
   XXH128_canonicalFromHash(&canonical, digest);
   static constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * sizeof(canonical.digest));
-  for (const unsigned char byte : canonical.digest) {
-    text.push_back(kDigits[byte >> 4]);
-    text.push_back(kDigits[byte & 15]);
+  std::string text(2 * sizeof(canonical.digest), '\0');
+  for (std::size_t i = 0; i < sizeof(canonical.digest); ++i) {
+    text[2 * i] = kDigits[canonical.digest[i] >> 4];
+    text[2 * i + 1] = kDigits[canonical.digest[i] & 15];
   }
   return text;
 }
+
+static_assert(sizeof(XXH3_state_t) == 576 && alignof(XXH3_state_t) <= 64, "as tuner/base/hash.hpp has room for");
+XXH3_state_t* state_in(std::array<std::byte, 576>& bytes) { return reinterpret_cast<XXH3_state_t*>(bytes.data()); }
 
 }  // namespace
 
 std::string content_key(std::string_view bytes) { return hex(XXH3_128bits(bytes.data(), bytes.size())); }
 
-ContentHasher::ContentHasher() : state_(XXH3_createState()) {
-  if (state_ == nullptr) throw std::bad_alloc();
-  XXH3_128bits_reset(static_cast<XXH3_state_t*>(state_));
+ContentHasher::ContentHasher() {
+  XXH3_state_t* const state = new (state_.data()) XXH3_state_t;
+  XXH3_INITSTATE(state);
+  XXH3_128bits_reset(state);
 }
-
-ContentHasher::~ContentHasher() { XXH3_freeState(static_cast<XXH3_state_t*>(state_)); }
 
 ContentHasher& ContentHasher::add(std::string_view part) {
   std::array<unsigned char, 8> length{};
   for (std::size_t i = 0; i < length.size(); ++i) {
     length[i] = static_cast<unsigned char>(static_cast<std::uint64_t>(part.size()) >> (8 * i));
   }
-  XXH3_128bits_update(static_cast<XXH3_state_t*>(state_), length.data(), length.size());
+  XXH3_128bits_update(state_in(state_), length.data(), length.size());
   return add_piece(part);
 }
 
 ContentHasher& ContentHasher::add_piece(std::string_view piece) {
-  XXH3_128bits_update(static_cast<XXH3_state_t*>(state_), piece.data(), piece.size());
+  XXH3_128bits_update(state_in(state_), piece.data(), piece.size());
   return *this;
 }
 
-std::string ContentHasher::key() const { return hex(XXH3_128bits_digest(static_cast<const XXH3_state_t*>(state_))); }
+std::string ContentHasher::key() const { return hex(XXH3_128bits_digest(reinterpret_cast<const XXH3_state_t*>(state_.data()))); }
 
 }  // namespace attune::base

@@ -1,4 +1,5 @@
 // Batches: all of their rows are stored, or none.
+#include <SQLiteCpp/Database.h>
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -78,6 +79,39 @@ TEST_CASE("a database can be moved, and its batch with it") {
   CHECK(moved.records({}).size() == 1);
   moved = Database::open(folder / "b.db", OpenMode::ReadWrite);
   CHECK(moved.records({}).empty());
+}
+
+TEST_CASE("texts that a batch has stored are stored again by the next one where they are gone or damaged") {
+  const TemporaryFolder folder;
+  const fs::path path = folder / "a.db";
+  Database database = Database::open(path, OpenMode::ReadWrite);
+  const auto store = [&](int number) {
+    Database::Batch batch(database);
+    database.put(record(number));
+    database.put(record(number + 1));
+    batch.commit();
+  };
+  store(1);
+  REQUIRE(SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec("UPDATE problems SET text = 'other'") == 1);
+  store(3);
+  CHECK(database.records({}).size() == 4);
+  REQUIRE(SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec("DELETE FROM problems") == 1);
+  CHECK(database.records({}).empty());
+  store(5);
+  CHECK(database.records({}).size() == 6);
+}
+
+TEST_CASE("texts that a batch stored and rolled back are stored by the next one") {
+  const TemporaryFolder folder;
+  Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
+  {
+    const Database::Batch batch(database);
+    database.put(record(1));
+  }
+  Database::Batch next(database);
+  database.put(record(1));
+  next.commit();
+  CHECK(database.records({}).size() == 1);
 }
 
 }  // namespace test_batches

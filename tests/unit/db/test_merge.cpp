@@ -257,6 +257,25 @@ TEST_CASE("a merge heals a row that is damaged here and sound there") {
   CHECK(export_text(database) == text);
 }
 
+TEST_CASE("a record that was lost leaves no time to the failed one that a merge brings in its place") {
+  const TemporaryFolder folder;
+  const fs::path here = folder / "here.db";
+  Database database = Database::open(here, OpenMode::ReadWrite);
+  put_real_rows(database);
+  const RecordRow measured = database.records({}).front();
+  REQUIRE(measured.median_us > 0);
+  REQUIRE(SQLite::Database(here.string(), SQLite::OPEN_READWRITE).exec("DELETE FROM records") > 0);
+  RecordRow failed = measured;
+  failed.outcome = "crash";
+  failed.median_us = failed.low_us = failed.high_us = 0;
+  failed.samples = 0;
+  CHECK(database.offer(failed));
+  const auto stored = database.records({});
+  REQUIRE(stored.size() == 1);
+  CHECK(stored.front().median_us == 0);
+  CHECK(database.bad_rows() == 0);
+}
+
 TEST_CASE("a merge of several files stores nothing when a row of the last is refused, and names that file and row") {
   const TemporaryFolder folder;
   const fs::path good = folder / "good.db", bad = folder / "bad.db";
