@@ -19,7 +19,6 @@
 #include "tools/stop_signals.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/terminal.hpp"
-#include "tuner/runtime/layers.hpp"
 #include "tuner/session/tune/session_log.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
@@ -202,15 +201,9 @@ std::string counts_text(const db::PruneReport& report) {
 
 /// Throws: DatabaseError where pruning makes no sense, or would make a database.
 void refuse_path(const fs::path& path) {
-  const auto refuse = [&](const char* why) {
-    throw DatabaseError(path.string(), fmt::format("failed pruning database '{}': {}", path.string(), why));
-  };
-  std::error_code failure;
-  if (!fs::exists(path, failure)) refuse("there is no such file");
-  for (const auto& shipped : runtime::shipped_database_paths()) {
-    if (fs::equivalent(path, shipped, failure))
-      refuse("it is the one that ships with attune, and is never changed; name your own with --db");
-  }
+  if (std::error_code failure; !fs::exists(path, failure))
+    throw DatabaseError(path.string(), fmt::format("failed pruning database '{}': there is no such file", path.string()));
+  refuse_shipped(path, "pruning");
 }
 
 /// Throws: UsageError before anything is opened.

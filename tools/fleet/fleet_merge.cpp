@@ -12,6 +12,7 @@
 
 #include "attune/error.hpp"
 #include "db/merge_in_turn.hpp"
+#include "tools/commands.hpp"
 #include "tools/fleet/agreement.hpp"
 #include "tools/fleet/manifest.hpp"
 #include "tools/fleet/merge_report.hpp"
@@ -269,6 +270,7 @@ int merge_fleet(const FleetMergeOptions& options) {
   if (fs::equivalent(fs::absolute(options.database, error).parent_path(), options.folder / "results", error))
     throw UsageError(fmt::format("failed merging into {}: tasks write into this folder, and would take it for a result; name another file",
                                  options.database.string()));
+  refuse_shipped(options.database, "merging into");
   stop_on_signals();
   const MergeReport report = FleetMerge(options, manifest).run();
   if (options.json)
