@@ -171,7 +171,8 @@ json to_json(const db::PruneReport& report, const KnownNames& names) {
   total["devices"] = report.devices;
   return {{"groups", std::move(groups)},         {"total", std::move(total)},
           {"loose_cubins", report.loose_cubins}, {"problems_in_use", report.problems_in_use},
-          {"others_write", report.others_write}, {"bytes_of_rows", report.bytes_of_rows}};
+          {"others_write", report.others_write}, {"bytes_of_rows", report.bytes_of_rows},
+          {"least_bytes", report.least_bytes},   {"goal_missed", report.goal_missed}};
 }
 
 void print_report(const db::PruneReport& report, const KnownNames& names) {
@@ -190,6 +191,13 @@ void print_report(const db::PruneReport& report, const KnownNames& names) {
   if (report.problems_in_use > 0) base::print("Left alone, because a run is tuning them: {} problems.\n", report.problems_in_use);
   if (report.others_write)
     base::print("Another process has the database open: templates and devices that nothing names stay until later.\n");
+}
+
+/// Of a size that is not reached with all that may go.
+void print_missed_goal(const std::string& goal, const db::PruneReport& report) {
+  const std::uint64_t stays = std::max(report.least_bytes, report.bytes_of_rows - std::min(report.bytes_of_rows, report.bytes_removed));
+  base::print("--to-size {} is not reached: all that may go is named here, and about {} stay; a database without any row takes {}\n", goal,
+              bytes_text(stays), bytes_text(report.least_bytes));
 }
 
 std::string counts_text(const db::PruneReport& report) {
@@ -228,6 +236,7 @@ int tell_outcome(const PruneOptions& options, const db::PruneReport& report, con
   }
   print_report(report, names);
   const std::string name = base::escape_line(path.string());
+  if (report.goal_missed) print_missed_goal(*options.to_size, report);
   if (report.nothing()) {
     const bool fits = options.to_size && report.bytes_of_rows <= parse_bytes(*options.to_size, "--to-size");
     base::print(

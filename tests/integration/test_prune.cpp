@@ -172,6 +172,18 @@ TEST_CASE_FIXTURE(Aged, "a file that is missing, foreign or shipped is refused, 
   CHECK(base::read_file(other) == before);
 }
 
+TEST_CASE_FIXTURE(Aged, "a size below that of a database without rows is told with what that takes, which is what the file has then") {
+  CHECK_FALSE(mentions(prune({"--to-size", "200K"}).out, "is not reached"));
+  const auto told = prune({"--to-size", "1K", "--yes", "--vacuum", "--json"});
+  REQUIRE(told.exit_code == 0);
+  const json report = base::parse_json(told.out);
+  CHECK(report["goal_missed"] == true);
+  CHECK(report["vacuum"]["bytes_after"] == report["least_bytes"]);
+  const auto again = prune({"--to-size", "1K"});
+  CHECK(mentions(again.out, "--to-size 1K is not reached"));
+  CHECK(mentions(again.out, "without any row takes"));
+}
+
 TEST_CASE_FIXTURE(Aged, "no command writes into the database that ships, also under another name of it; each says to name a copy") {
   write("rows.jsonl", attune({"db", "export", "--db", other}).out);
   fs::copy_file(other, folder / "third.db");
