@@ -40,6 +40,8 @@ struct PruneReport {
   bool others_write = false;                 ///< another process has the file open for writing: templates and devices stay
   std::uint64_t bytes_of_rows = 0;           ///< what all rows take now, without pages that are free already
   std::uint64_t bytes_removed = 0;           ///< about
+  std::uint64_t least_bytes = 0;             ///< about what the file takes without any row: no request makes it smaller
+  bool goal_missed = false;                  ///< PruneRequest::to_bytes: all that may go is not enough
   [[nodiscard]] PruneGroup total() const;
   [[nodiscard]] bool nothing() const;
 };

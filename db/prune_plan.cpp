@@ -20,6 +20,18 @@ std::uint64_t pragma_number(StatementCache& statements, const char* sql) {
   return number;
 }
 
+/// Every table and index has a page, however empty, and their names and texts have some.
+std::uint64_t bytes_without_rows(StatementCache& statements) {
+  constexpr std::uint64_t kOverhead = 16;  // of a row of a few columns
+  const std::uint64_t page = std::max<std::uint64_t>(pragma_number(statements, "PRAGMA page_size"), 512);
+  const std::uint64_t texts =
+      pragma_number(statements, "SELECT sum(length(type) + length(name) + length(tbl_name) + coalesce(length(sql), 0)) FROM sqlite_schema");
+  const std::uint64_t rows = pragma_number(statements, "SELECT count(*) FROM sqlite_schema"),
+                      roots = pragma_number(statements, "SELECT count(*) FROM sqlite_schema WHERE rootpage > 0");
+  const std::uint64_t leaves = (texts + kOverhead * rows) / page + 1;
+  return (roots + leaves + (leaves > 1 ? 1 : 0)) * page;
+}
+
 /// Decides what goes, in the order of its value.
 class Choice {
  public:
@@ -36,6 +48,7 @@ class Choice {
           std::clamp(static_cast<double>(plan_.report.bytes_of_rows) / static_cast<double>(found_.bytes), kLeastOverhead, kMostOverhead);
     }
     for (const auto& best : found_.best) ++names_of_cubin_[best.cubin_key];
+    plan_.report.least_bytes = bytes_without_rows(statements);
   }
 
   PrunePlan run() {
@@ -50,6 +63,7 @@ class Choice {
     tell_problems();
     take_templates();
     take_devices();
+    plan_.report.goal_missed = enough_ && !is_enough();
     for (auto& [names, group] : groups_) plan_.report.groups.push_back(std::move(group));
     for (auto* rows : {&plan_.records, &plan_.best, &plan_.sessions, &plan_.cubins}) std::sort(rows->begin(), rows->end());
     return std::move(plan_);

@@ -42,4 +42,8 @@ void add_shell_commands(CLI::App& app, CommandContext& context);
 /// `--db` text, or the default rules (db::default_path).
 [[nodiscard]] std::filesystem::path database_path(const std::string& option);
 
+/// For a command that writes into it: "failed <doing> database ...". File permissions may allow what would change results for every program
+/// of the machine, and what the next installation would undo. Throws: DatabaseError when it is the database that ships with attune.
+void refuse_shipped(const std::filesystem::path& path, const char* doing);
+
 }  // namespace attune::tools

@@ -10,6 +10,7 @@
 
 #include "attune/error.hpp"
 #include "db/exchange.hpp"
+#include "tools/commands.hpp"
 #include "tools/output.hpp"
 #include "tools/output_target.hpp"
 #include "tools/stop_signals.hpp"
@@ -154,6 +155,7 @@ int export_rows(const DbWork& work) {
 }
 
 int import_rows(const DbWork& work) {
+  refuse_shipped(work.database, "importing into");
   stop_on_signals();
   RowProgress progress("importing", "nothing was stored");
   // The input first: a wrong name creates no database, and nobody waits for a lock while a pipe is read.
@@ -176,6 +178,7 @@ int import_rows(const DbWork& work) {
 }
 
 int merge_databases(const DbWork& work) {
+  refuse_shipped(work.database, "merging into");
   stop_on_signals();
   RowProgress progress("merging", "nothing was stored");
   const std::vector<db::Database> others = open_others(work);
@@ -197,6 +200,7 @@ int merge_databases(const DbWork& work) {
 }
 
 int vacuum_database(const DbWork& work) {
+  refuse_shipped(work.database, "vacuuming");
   stop_on_signals();
   // Opening for writing would create it.
   if (std::error_code error; !std::filesystem::exists(work.database, error)) {

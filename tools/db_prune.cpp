@@ -19,7 +19,6 @@
 #include "tools/stop_signals.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/terminal.hpp"
-#include "tuner/runtime/layers.hpp"
 #include "tuner/session/tune/session_log.hpp"
 #include "tuner/spec/kernel_template.hpp"
 
@@ -172,7 +171,8 @@ json to_json(const db::PruneReport& report, const KnownNames& names) {
   total["devices"] = report.devices;
   return {{"groups", std::move(groups)},         {"total", std::move(total)},
           {"loose_cubins", report.loose_cubins}, {"problems_in_use", report.problems_in_use},
-          {"others_write", report.others_write}, {"bytes_of_rows", report.bytes_of_rows}};
+          {"others_write", report.others_write}, {"bytes_of_rows", report.bytes_of_rows},
+          {"least_bytes", report.least_bytes},   {"goal_missed", report.goal_missed}};
 }
 
 void print_report(const db::PruneReport& report, const KnownNames& names) {
@@ -193,6 +193,13 @@ void print_report(const db::PruneReport& report, const KnownNames& names) {
     base::print("Another process has the database open: templates and devices that nothing names stay until later.\n");
 }
 
+/// Of a size that is not reached with all that may go.
+void print_missed_goal(const std::string& goal, const db::PruneReport& report) {
+  const std::uint64_t stays = std::max(report.least_bytes, report.bytes_of_rows - std::min(report.bytes_of_rows, report.bytes_removed));
+  base::print("--to-size {} is not reached: all that may go is named here, and about {} stay; a database without any row takes {}\n", goal,
+              bytes_text(stays), bytes_text(report.least_bytes));
+}
+
 std::string counts_text(const db::PruneReport& report) {
   const auto total = report.total();
   return fmt::format("{} records, {} best rows, {} sessions and {} cubins, about {} of {}; of {} problems nothing stays", total.records,
@@ -202,15 +209,9 @@ std::string counts_text(const db::PruneReport& report) {
 
 /// Throws: DatabaseError where pruning makes no sense, or would make a database.
 void refuse_path(const fs::path& path) {
-  const auto refuse = [&](const char* why) {
-    throw DatabaseError(path.string(), fmt::format("failed pruning database '{}': {}", path.string(), why));
-  };
-  std::error_code failure;
-  if (!fs::exists(path, failure)) refuse("there is no such file");
-  for (const auto& shipped : runtime::shipped_database_paths()) {
-    if (fs::equivalent(path, shipped, failure))
-      refuse("it is the one that ships with attune, and is never changed; name your own with --db");
-  }
+  if (std::error_code failure; !fs::exists(path, failure))
+    throw DatabaseError(path.string(), fmt::format("failed pruning database '{}': there is no such file", path.string()));
+  refuse_shipped(path, "pruning");
 }
 
 /// Throws: UsageError before anything is opened.
@@ -235,6 +236,7 @@ int tell_outcome(const PruneOptions& options, const db::PruneReport& report, con
   }
   print_report(report, names);
   const std::string name = base::escape_line(path.string());
+  if (report.goal_missed) print_missed_goal(*options.to_size, report);
   if (report.nothing()) {
     const bool fits = options.to_size && report.bytes_of_rows <= parse_bytes(*options.to_size, "--to-size");
     base::print(

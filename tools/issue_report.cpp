@@ -149,8 +149,9 @@ std::string command_text(const IssueOptions& options) {
 
 constexpr const char* kHead =
     "# Report for an issue of attune\n\n"
-    "Read this before you send it: nothing was sent. Home folders are ~, names of this user and host are USER and HOST, and UUIDs of\n"
-    "devices are short hashes. Other paths, and what compilers' logs quote, are as they were; take out what is not for others.\n\n"
+    "Read this before you send it: nothing was sent. Home folders are ~, names of this user and host are USER and HOST, its domain is\n"
+    "DOMAIN, UUIDs of devices are short hashes, and URLs have no passwords. Other paths, and what compilers' logs quote, are as they were;\n"
+    "take out what is not for others.\n\n"
     "What happened, and what should have (please fill in):\n\n\n";
 
 std::string report_text(const IssueOptions& options, const CommandContext& context) {

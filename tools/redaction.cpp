@@ -8,7 +8,9 @@
 #include <array>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <optional>
+#include <sstream>
 #include <string_view>
 
 #include "tuner/base/hash.hpp"
@@ -38,6 +40,34 @@ void replace_all(std::string& text, const std::string& name, const std::string& 
     const bool meant = is_path ? ends : stands_alone(text, at, name.size());
     if (meant) text.replace(at, name.size(), by);
     at += meant ? by.size() : name.size();
+  }
+}
+
+/// ".cluster.example.org" behind a host's name, which says as much as the name. Of fewer labels it may be a file's ending.
+void remove_domains_behind(std::string& text, const std::string& name) {
+  constexpr int kLeastLabels = 2;
+  for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos;) {
+    at += name.size();
+    std::size_t end = at;
+    int labels = 0;
+    while (end + 1 < text.size() && text[end] == '.' && is_word(text[end + 1])) {
+      ++labels;
+      for (++end; end < text.size() && (is_word(text[end]) || text[end] == '-');) ++end;
+    }
+    if (labels >= kLeastLabels || text.compare(at, end - at, ".DOMAIN") == 0) text.erase(at, end - at);
+  }
+}
+
+/// "https://user:token@host": the name of an index or a proxy may have them.
+void replace_credentials(std::string& text) {
+  constexpr std::string_view kScheme = "://", kBy = "CREDENTIALS";
+  for (std::size_t at = 0; (at = text.find(kScheme, at)) != std::string::npos;) {
+    at += kScheme.size();
+    const std::size_t end = std::min(text.find_first_of("/?# \t\n\"'`<>", at), text.size());
+    const std::size_t sign = text.substr(at, end - at).rfind('@');
+    if (sign == std::string::npos) continue;
+    text.replace(at, sign, kBy);
+    at += kBy.size();
   }
 }
 
@@ -77,6 +107,34 @@ void replace_uuids(std::string& text) {
   }
 }
 
+/// "GPU-8932f937", as CUDA_VISIBLE_DEVICES takes it. Whole ones have been replaced before.
+void replace_short_uuids(std::string& text) {
+  constexpr std::size_t kShown = 8, kLeastDigits = 4;
+  for (const std::string_view prefix : {"GPU-", "MIG-"}) {
+    for (std::size_t at = 0; (at = text.find(prefix, at)) != std::string::npos;) {
+      at += prefix.size();
+      std::size_t end = at, digits = 0;
+      for (; end < text.size() && (is_hex(text[end]) || text[end] == '-'); ++end) digits += text[end] == '-' ? 0 : 1;
+      if (digits < kLeastDigits || !stands_alone(text, at, end - at)) continue;
+      text.replace(at, end - at, "#" + base::content_key(text.substr(at, end - at)).substr(0, kShown));
+    }
+  }
+}
+
+/// What the names of hosts are looked up below.
+std::vector<std::string> search_domains() {
+  std::vector<std::string> domains;
+  std::ifstream file("/etc/resolv.conf");
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string word;
+    words >> word;
+    if (word != "search" && word != "domain") continue;
+    while (words >> word) domains.push_back(word);
+  }
+  return domains;
+}
+
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
   return value == nullptr ? "" : value;
@@ -94,6 +152,10 @@ Redaction::Redaction(Names names) {
   }
   for (auto& host : names.hosts) {
     if (!host.empty() && host != "localhost") replaced_.emplace_back(std::move(host), "HOST");
+  }
+  for (auto& domain : names.domains) {
+    while (!domain.empty() && domain.back() == '.') domain.pop_back();
+    if (domain.find('.', 1) != std::string::npos) replaced_.emplace_back(std::move(domain), "DOMAIN");
   }
   std::stable_sort(replaced_.begin(), replaced_.end(), [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
   // Homes first, whatever their length: the user's name within one would hide it.
@@ -117,15 +179,23 @@ Redaction Redaction::of_this_machine() {
     if (!failure) names.homes.push_back(real.string());
     names.homes.push_back(std::filesystem::path(names.homes[i]).lexically_normal().string());
   }
-  for (std::size_t i = 0, count = names.hosts.size(); i < count; ++i)
-    names.hosts.push_back(names.hosts[i].substr(0, names.hosts[i].find('.')));
+  names.domains = search_domains();
+  for (std::size_t i = 0, count = names.hosts.size(); i < count; ++i) {
+    const std::size_t dot = names.hosts[i].find('.');
+    if (dot == std::string::npos) continue;
+    names.domains.push_back(names.hosts[i].substr(dot + 1));
+    names.hosts.push_back(names.hosts[i].substr(0, dot));
+  }
   return Redaction(std::move(names));
 }
 
 std::string Redaction::operator()(const std::string& text) const {
   std::string out = text;
+  replace_credentials(out);
   replace_uuids(out);
+  replace_short_uuids(out);
   for (const auto& [name, by] : replaced_) replace_all(out, name, by);
+  remove_domains_behind(out, "HOST");
   replace_other_homes(out);
   return out;
 }

@@ -10,16 +10,19 @@ class Redaction {
  public:
   /// Names that are replaced. `homes`: folders, absolute; `users` and `hosts`: names. What is empty or "/" is left out, and of hosts
   /// "localhost", of users the name of this program, which every line would have.
+  /// `domains`: what hosts' names end in ("example.org"); those of one word ("local") are left out.
   struct Names {
-    std::vector<std::string> homes, users, hosts;
+    std::vector<std::string> homes, users, hosts, domains = {};
   };
   explicit Redaction(Names names);
-  /// Of this process: HOME, USER, LOGNAME, the user database, the host's name, as given and with links followed.
+  /// Of this process: HOME, USER, LOGNAME, the user database, the host's name, as given and with links followed; domains of the host's name
+  /// and of resolv.conf.
   [[nodiscard]] static Redaction of_this_machine();
 
-  /// Home folders become "~" ("/home/<other>": "/home/USER"), names USER and HOST, wherever they stand; UUIDs, those of devices with their
-  /// "GPU-" or "MIG-" too, become "GPU-#1a2b3c4d", the same for the same one. Names of fewer than five letters are replaced where they
-  /// are words of their own: they occur in others.
+  /// Home folders become "~" ("/home/<other>": "/home/USER"), names USER and HOST, wherever they stand; a host's domain goes with its name,
+  /// and is DOMAIN behind others. UUIDs, those of devices with their "GPU-" or "MIG-" too, become "GPU-#1a2b3c4d", the same for the same
+  /// one; of devices also those that are cut short, which drivers take. In a URL "user:password@" becomes "CREDENTIALS@". Names of fewer
+  /// than five letters are replaced where they are words of their own: they occur in others.
   [[nodiscard]] std::string operator()(const std::string& text) const;
 
  private:

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -269,6 +268,7 @@ std::vector<session::DeviceSettings> settings_of(const TuningOptions& options, c
 }
 
 db::Database open_stoppable(const std::filesystem::path& path) {
+  refuse_shipped(path, "writing to");
   stop_on_signals();
   const auto tell = [path] {
     base::tell_message("waiting for " + base::escape_line(path.string()) + ", which another process has locked");

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """`attune fleet` under a real Slurm: the array that `attune fleet sbatch` prints, one task killed and one told to stop, both queued again by
-the script itself, then the merge job. Usage: test_slurm.py ATTUNE FAKE_CUDA_FOLDER TEMPLATE. Exit code 77: no Slurm can run here.
+the script itself, one cancelled, which stays so, then the merge job. Usage: test_slurm.py ATTUNE FAKE_CUDA_FOLDER TEMPLATE. Exit code 77: no Slurm can run here.
 """
 import json
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import slurm_cluster
 
-SHARDS, KILLED, STOPPED = 8, 3, 5
+SHARDS, KILLED, STOPPED, CANCELLED = 8, 3, 5, 6
 SIZES = ",".join(str(1000 * i) for i in range(1, 25))
 PROBLEM = ["--T", "i32", "--faults", "none", "--size", SIZES]
 
@@ -67,6 +67,15 @@ def interrupt(fleet, cluster, shard, how):
     how(fleet.process_of(shard))
 
 
+def check_cancelled(fleet, logs):
+    """What it had measured is there and merged; it goes on where somebody runs it."""
+    assert fleet.result(CANCELLED, ".part.db").exists() and not fleet.result(CANCELLED, ".db").exists(), f"it ran again\n{logs}"
+    told = (fleet.plan / "logs" / "merge.out").read_text()
+    assert f"{SHARDS - 1} of {SHARDS} shards finished" in told and f"not finished: shard {CANCELLED}" in told, told
+    fleet.run("fleet", "run", fleet.plan, "--shard", CANCELLED, fast=True)
+    fleet.run("fleet", "merge", fleet.plan, "--db", fleet.plan / "merged.db")
+
+
 def check_merged(fleet):
     merged = fleet.plan / "merged.db"
     fleet.run("tune", fleet.template, *PROBLEM, "--db", fleet.folder / "one.db", "--compile-workers", "2", fast=True)
@@ -94,7 +103,7 @@ def check_report(fleet):
     assert report["complete"] and report["stored"]["records"] == 0, "merging again stored something"
     for shard in report["shards"]:
         assert shard["state"] == "finished" and shard["left"] == 0
-        assert len(shard["runs"]) == (2 if shard["shard"] in (KILLED, STOPPED) else 1), shard["runs"]
+        assert len(shard["runs"]) == (2 if shard["shard"] in (KILLED, STOPPED, CANCELLED) else 1), shard["runs"]
         assert shard["controls"][0]["compared"] == 48 and not shard["controls"][0]["disagrees"]
 
 
@@ -115,14 +124,15 @@ def main(attune, fake_cuda, template):
             array = cluster.run("squeue", "-h", "-o", "%F", "--name=attune-fleet").split()[0]
             interrupt(fleet, cluster, KILLED, lambda process: os.kill(process, signal.SIGKILL))
             interrupt(fleet, cluster, STOPPED, lambda _: cluster.run("scancel", "--signal=USR1", "--batch", f"{array}_{STOPPED}"))
+            interrupt(fleet, cluster, CANCELLED, lambda _: cluster.run("scancel", f"{array}_{CANCELLED}"))
             cluster.wait_for("the merge job", lambda: not cluster.run("squeue", "-h"), 80)
         logs = "".join(path.read_text() for path in sorted((fleet.plan / "logs").iterdir()))
+        check_cancelled(fleet, logs)
         for shard in range(SHARDS):
             assert fleet.result(shard, ".db").exists() and not fleet.result(shard, ".part.db").exists(), f"shard {shard}\n{logs}"
-        assert f"{SHARDS} of {SHARDS} shards finished" in (fleet.plan / "logs" / "merge.out").read_text(), logs
         check_merged(fleet)
         check_report(fleet)
-    print("an array of 8, one task killed and one stopped, both queued again; merged")
+    print("an array of 8, one task killed and one stopped, both queued again, one cancelled and left alone; merged")
     return 0
 
 

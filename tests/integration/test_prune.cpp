@@ -172,6 +172,39 @@ TEST_CASE_FIXTURE(Aged, "a file that is missing, foreign or shipped is refused, 
   CHECK(base::read_file(other) == before);
 }
 
+TEST_CASE_FIXTURE(Aged, "a size below that of a database without rows is told with what that takes, which is what the file has then") {
+  CHECK_FALSE(mentions(prune({"--to-size", "200K"}).out, "is not reached"));
+  const auto told = prune({"--to-size", "1K", "--yes", "--vacuum", "--json"});
+  REQUIRE(told.exit_code == 0);
+  const json report = base::parse_json(told.out);
+  CHECK(report["goal_missed"] == true);
+  CHECK(report["vacuum"]["bytes_after"] == report["least_bytes"]);
+  const auto again = prune({"--to-size", "1K"});
+  CHECK(mentions(again.out, "--to-size 1K is not reached"));
+  CHECK(mentions(again.out, "without any row takes"));
+}
+
+TEST_CASE_FIXTURE(Aged, "no command writes into the database that ships, also under another name of it; each says to name a copy") {
+  write("rows.jsonl", attune({"db", "export", "--db", other}).out);
+  fs::copy_file(other, folder / "third.db");
+  const std::string before = base::read_file(other), link = (folder / "link.db").string();
+  fs::create_symlink(other, link);
+  environment["ATTUNE_SHIPPED_DB"] = other;
+  for (const auto& words : std::vector<std::vector<std::string>>{{"db", "vacuum", "--db", other},
+                                                                 {"db", "vacuum", "--db", link},
+                                                                 {"db", "import", "--db", other, (folder / "rows.jsonl").string()},
+                                                                 {"db", "merge", "--db", other, (folder / "third.db").string()},
+                                                                 {"renew", "--db", other}}) {
+    CAPTURE(words[1]);
+    const auto refused = attune(words);
+    CHECK(refused.exit_code == 5);
+    CHECK(mentions(refused.err, "ships with attune"));
+    CHECK(mentions(refused.err, "name the copy"));
+  }
+  CHECK(base::read_file(other) == before);
+  CHECK(attune({"db", "vacuum", "--db", (folder / "third.db").string()}).exit_code == 0);
+}
+
 TEST_CASE_FIXTURE(Aged, "a file that may only be read says what would go, and loses nothing") {
   REQUIRE(::chmod(folder.path().c_str(), 0755) == 0);
   REQUIRE(::chmod(other.c_str(), 0444) == 0);

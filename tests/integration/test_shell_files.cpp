@@ -52,6 +52,22 @@ TEST_CASE_FIXTURE(Cli, "the scripts of zsh and fish are sound where these shells
   }
 }
 
+TEST_CASE_FIXTURE(Cli, "fish completes a command's commands and options behind it alone, not behind a value that is the same word") {
+  if (test::run({"sh", "-c", "command -v fish"}, environment).exit_code != 0) return;
+  write("completion.fish", attune({"completion", "fish"}).out);
+  const auto offered_by_fish = [&](const std::string& line) {
+    const std::string script = "source '" + (folder / "completion.fish").string() + "'; complete -C '" + line + "'";
+    return test::run({"fish", "--no-config", "-c", script}, environment).out;
+  };
+  CHECK(offered_by_fish("attune do").starts_with("doctor\t"));
+  CHECK(offered_by_fish("attune db ex").starts_with("export\t"));
+  CHECK(has(offered_by_fish("attune db export --js"), "--json"));
+  CHECK(has(offered_by_fish("attune tune reduce --bud"), "--budget"));
+  CHECK_FALSE(has(offered_by_fish("attune tune db ex"), "export\t"));
+  CHECK_FALSE(has(offered_by_fish("attune db export --db tune --bud"), "--budget"));
+  CHECK_FALSE(has(offered_by_fish("attune report tune --bud"), "--budget"));
+}
+
 TEST_CASE_FIXTURE(Cli, "a shell that there is no script for is a wrong argument") {
   const auto result = attune({"completion", "tcsh"});
   CHECK(result.exit_code == 2);

@@ -73,12 +73,11 @@ void check_matches(const std::vector<db::BestRow>& rows, const Machine& machine,
                                    return library.find(name);
                                  }};
   const auto plan = session::plan_renewal(rows, present);
-  const auto problems_in = [](const session::RenewalPlan& of) {
-    std::uint64_t problems = 0;
-    for (const auto& renewal : of.renewals) problems += renewal.problems.size();
-    return problems;
-  };
-  const std::uint64_t stale = problems_in(plan), aged = stale == 0 ? 0 : problems_in(session::plan_renewal(rows, present, {true, {}}));
+  std::uint64_t stale = 0, aged = 0;
+  for (const auto& renewal : plan.renewals) {
+    stale += renewal.problems.size();
+    aged += renewal.aged;
+  }
   if (machine.devices.empty()) {
     area.fine(fmt::format("{} results; which are of this machine is not known without a GPU", rows.size()));
     return;

@@ -1,16 +1,12 @@
 #include <fmt/format.h>
-#include <poll.h>
-#include <unistd.h>
 
-#include <array>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <map>
-#include <memory>
 #include <sstream>
 
 #include "tools/doctor/checks.hpp"
+#include "tools/doctor/command_output.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/gpu/driver.hpp"
 #include "tuner/gpu/handles.hpp"
@@ -25,29 +21,12 @@ struct Managed {
   int most_sm_mhz = 0;
 };
 
-constexpr int kPatienceMs = 25000;
+/// On a sick device it hangs.
+constexpr std::chrono::seconds kPatience{20};
 
-/// What comes out of a pipe until it is closed, or for so long: a program that was left behind may hold it open.
-std::string read_for(int fd, int patience_ms) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(patience_ms);
-  std::string text;
-  std::array<char, 4096> piece{};
-  while (text.size() < (std::size_t{1} << 20)) {
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
-    pollfd ready{fd, POLLIN, 0};
-    if (left <= 0 || ::poll(&ready, 1, static_cast<int>(left)) <= 0) break;
-    const ssize_t got = ::read(fd, piece.data(), piece.size());
-    if (got <= 0) break;
-    text.append(piece.data(), static_cast<std::size_t>(got));
-  }
-  return text;
-}
-
-/// The lines of `nvidia-smi ARGUMENTS`, each as its cells; nothing where it does not run. It is given 20 s: on a sick device it hangs.
-std::vector<std::vector<std::string>> ask_nvidia_smi(const std::string& arguments) {
-  const std::string command = "timeout -k 2 20 nvidia-smi " + arguments + " --format=csv,noheader,nounits 2>/dev/null";
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(::popen(command.c_str(), "re"), &::pclose);
-  const std::string text = pipe == nullptr ? std::string() : read_for(::fileno(pipe.get()), kPatienceMs);
+/// The lines of `nvidia-smi QUERY`, each as its cells; nothing where it does not run.
+std::vector<std::vector<std::string>> ask_nvidia_smi(const std::string& query) {
+  const std::string text = output_of({"nvidia-smi", query, "--format=csv,noheader,nounits"}, kPatience);
   std::vector<std::vector<std::string>> rows;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {

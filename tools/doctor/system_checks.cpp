@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "attune/error.hpp"
+#include "tools/amounts.hpp"
 #include "tools/doctor/checks.hpp"
 #include "tuner/base/cpus.hpp"
 #include "tuner/base/files.hpp"
@@ -18,7 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kLeastFree = std::uint64_t{512} << 20;  ///< precompiled headers and cubins of a few workers
-constexpr rlim_t kLeastFiles = 256;                             ///< pipes of some ten workers, databases, sources
+constexpr std::uint64_t kLeastShared = std::uint64_t{16} << 20;
+constexpr rlim_t kLeastFiles = 256;  ///< pipes of some ten workers, databases, sources
 constexpr rlim_t kLeastProcesses = 256;
 constexpr rlim_t kLeastMemory = rlim_t{16} << 30;  ///< address space: NVRTC and a CUDA context reserve much more than they use
 
@@ -53,6 +55,30 @@ void check_cache(Area& area) {
   if (!walked.refusal.empty()) area.note("compiled code is not kept: " + walked.refusal);
 }
 
+/// Containers have 64 MiB of it unless more is asked for. Nothing of attune's lies there; CUDA's own libraries and programs that run beside
+/// it use it.
+void check_shared_memory(Area& area) {
+  const fs::path folder = "/dev/shm";
+  struct statvfs status {};
+  if (::statvfs(folder.c_str(), &status) != 0) {
+    area.note("no shared memory at /dev/shm: programs that tune or dispatch beside others may need it", "mount -t tmpfs tmpfs /dev/shm");
+    return;
+  }
+  const std::uint64_t free = std::uint64_t{status.f_bavail} * status.f_frsize;
+  const std::string text = fmt::format("shared memory: {}, {} free of {}", folder.string(), bytes_text(free),
+                                       bytes_text(std::uint64_t{status.f_blocks} * status.f_frsize));
+  if (free < kLeastShared)
+    area.note(text, "remove what is left there, or give the container more: docker run --shm-size=1g");
+  else
+    area.fine(text);
+}
+
+void check_proc(Area& area) {
+  std::error_code unknown;
+  if (fs::exists("/proc/self/stat", unknown)) return;
+  area.note("/proc is not mounted: whether a process that tunes still runs cannot be told", "mount -t proc proc /proc");
+}
+
 void check_limit(const char* what, int resource, rlim_t least, const char* mend, Area& area) {
   struct rlimit limit {};
   if (::getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) return;
@@ -72,6 +98,8 @@ void check_system(Findings& findings) {
   check_cache(folders);
   std::error_code ignored;
   check_folder("temporary files", fs::temp_directory_path(ignored), "TMPDIR", folders);
+  check_shared_memory(folders);
+  check_proc(folders);
   Area limits("limits", findings);
   check_limit("open files", RLIMIT_NOFILE, kLeastFiles, "ulimit -n 4096", limits);
   check_limit("processes", RLIMIT_NPROC, kLeastProcesses, "ulimit -u 4096", limits);

@@ -31,4 +31,11 @@ std::vector<double> expected_seconds(const spec::KernelTemplate& kernel, const s
   return seconds;
 }
 
+std::string budget_of_problems(const std::string& text, std::size_t problems) {
+  auto budget = session::Budget::parse(text);
+  if (!budget.seconds) return text;
+  *budget.seconds *= static_cast<double>(problems);
+  return budget.text();
+}
+
 }  // namespace attune::tools

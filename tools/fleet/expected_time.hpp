@@ -1,4 +1,5 @@
 #pragma once
+#include <string>
 #include <vector>
 
 #include "tuner/session/tune/budget.hpp"
@@ -15,5 +16,9 @@ namespace attune::tools {
 [[nodiscard]] std::vector<double> expected_seconds(const spec::KernelTemplate& kernel, const std::vector<spec::Problem>& problems,
                                                    const std::vector<spec::Constraint>& where, const session::Budget& budget,
                                                    const spec::DeviceInfo& device);
+
+/// The budget of a command that tunes so many problems of a plan, whose `text` is each problem's: how many of them a task finds left must
+/// not decide how long each is searched. Throws: UsageError (`text` is no budget; the result need not be one, where it is too long).
+[[nodiscard]] std::string budget_of_problems(const std::string& text, std::size_t problems);
 
 }  // namespace attune::tools

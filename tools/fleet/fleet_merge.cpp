@@ -12,16 +12,17 @@
 
 #include "attune/error.hpp"
 #include "db/merge_in_turn.hpp"
+#include "tools/commands.hpp"
 #include "tools/fleet/agreement.hpp"
 #include "tools/fleet/manifest.hpp"
 #include "tools/fleet/merge_report.hpp"
+#include "tools/fleet/plan_files.hpp"
+#include "tools/fleet/run_notes.hpp"
 #include "tools/output.hpp"
 #include "tools/progress_line.hpp"
 #include "tools/stop_signals.hpp"
 #include "tuner/base/cpus.hpp"
-#include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
-#include "tuner/base/json_check.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/session/tune/exchange_rules.hpp"
 
@@ -53,10 +54,7 @@ class FleetMerge {
   FleetMerge(const FleetMergeOptions& options, const Manifest& manifest)
       : options_(options), manifest_(manifest), agreement_(options.tolerance), versions_(manifest.shards.size()) {
     for (std::size_t i = 0; i < manifest.shards.size(); ++i) report_.shards.push_back(look_for(i));
-    const auto& first = manifest.shards.front();
-    std::istringstream lines(base::read_file(options.folder / first.file));
-    std::string line;
-    for (std::size_t i = 0; i < manifest.controls && std::getline(lines, line); ++i) controls_.push_back(line);
+    find_controls();
   }
 
   MergeReport run() {
@@ -95,22 +93,60 @@ class FleetMerge {
     return shard;
   }
 
-  /// A shard whose rows have all been checked, still open.
-  struct CheckedShard {
-    db::Database opened;
-    db::CheckedRows rows;
-    FileVersion version;
+  /// The control problems stand first in every shard's file, so one that can be read is enough. Without any, devices are not compared.
+  void find_controls() {
+    if (manifest_.controls == 0) return;
+    std::string why;
+    for (const auto& shard : manifest_.shards) {
+      try {
+        std::istringstream lines(read_shard_problems(options_.folder, shard));
+        std::string line;
+        for (std::size_t i = 0; i < manifest_.controls && std::getline(lines, line); ++i) controls_.push_back(line);
+        return;
+      } catch (const Error& failure) {
+        why = failure.what();
+      }
+    }
+    base::tell_message(fmt::format("{}; no shard's problems can be read, so devices are not compared", why));
+  }
+
+  /// A shard's results, open: what the name leads to later is another file.
+  struct OpenedShard {
+    db::Database database;
+    fs::path path;
+    FileVersion version;  ///< empty: of a file that changes all the time
   };
 
-  /// Runs in threads of its own. `finished`: what a task that ends just now leaves in the place of its part. Throws: as db::check_rows.
-  [[nodiscard]] static CheckedShard check(const fs::path& found, const fs::path& finished) {
-    std::error_code error;
-    const fs::path& path = fs::exists(found, error) ? found : finished;
-    const FileVersion version = version_of(path);
-    auto opened = db::Database::open(path, db::OpenMode::ReadOnly);
+  /// `finished`: what a task that ends just now leaves in the place of its part. Throws: DatabaseError naming one of the two.
+  [[nodiscard]] static OpenedShard open(const fs::path& found, const fs::path& finished) {
+    constexpr int kMostTries = 5;
+    for (int tries = 1;; ++tries) {
+      std::error_code error;
+      const fs::path& path = !fs::exists(found, error) && fs::exists(finished, error) ? finished : found;
+      const FileVersion before = version_of(path);
+      const auto is_the_same = [&] { return before == version_of(path); };
+      try {
+        auto opened = db::Database::open(path, db::OpenMode::ReadOnly);
+        if (is_the_same()) return {std::move(opened), path, before};
+        if (tries == kMostTries) return {std::move(opened), path, {}};
+      } catch (const DatabaseError&) {
+        // Where a task has replaced or renamed the file meanwhile, the next try finds what it has left.
+        if (is_the_same() || tries == kMostTries) throw;
+      }
+    }
+  }
+
+  /// A shard whose rows have all been checked, still open.
+  struct CheckedShard {
+    OpenedShard opened;
+    db::CheckedRows rows;
+  };
+
+  /// Runs in threads of its own. Throws: as db::check_rows.
+  [[nodiscard]] static CheckedShard check(OpenedShard opened) {
     session::ExchangeRules rules;
-    auto rows = db::check_rows(opened, rules, [](std::uint64_t) { throw_when_stopped(); });
-    return {std::move(opened), std::move(rows), version};
+    auto rows = db::check_rows(opened.database, rules, [](std::uint64_t) { throw_when_stopped(); });
+    return {std::move(opened), std::move(rows)};
   }
 
   /// Shards are checked ahead, as many at a time as there are processors beside the one that stores: checking takes longer than storing.
@@ -122,38 +158,46 @@ class FleetMerge {
       for (; next < report_.shards.size() && checking.size() <= ahead; ++next) {
         const fs::path path = report_.shards[next].path, finished = finished_path(options_.folder, next);
         checking.push_back(path.empty() ? std::future<CheckedShard>()
-                                        : std::async(std::launch::async, [path, finished] { return check(path, finished); }));
+                                        : std::async(std::launch::async, [path, finished] { return check(open(path, finished)); }));
       }
       auto checked = std::move(checking.front());
       checking.pop_front();
       if (!checked.valid()) continue;
       reading(shard, [&] {
         const CheckedShard found = checked.get();
-        follow(shard);
+        follow(shard, found.opened.path);
         store_rows(merge, shard, found);
-        look_into(shard, found.opened);
+        look_into(shard, found.opened.database);
       });
     }
   }
 
-  /// A shard that cannot be read costs itself alone. Throws: what concerns the target, and being interrupted.
+  /// A shard that cannot be read, or has vanished, costs itself alone. Throws: what concerns the target, and being interrupted.
   template <class Work>
   void reading(MergedShard& shard, Work&& work) {
     throw_when_stopped();
     try {
       work();
     } catch (const DatabaseError& error) {
-      std::error_code unknown;
-      if (fs::weakly_canonical(error.path(), unknown) != fs::weakly_canonical(shard.path, unknown)) throw;
+      if (!is_of(shard, error.path())) throw;
       shard.cannot_be_read(error.what());
     } catch (const SpecError& error) {
       shard.cannot_be_read(error.what());
     }
   }
 
+  /// Under either of its names: a task may end, and remove its part, at any time.
+  [[nodiscard]] bool is_of(const MergedShard& shard, const fs::path& path) const {
+    const auto names_it = [&](const fs::path& own) {
+      std::error_code unknown;
+      return path == own || fs::weakly_canonical(path, unknown) == fs::weakly_canonical(own, unknown);
+    };
+    return names_it(finished_path(options_.folder, shard.number)) || names_it(partial_path(options_.folder, shard.number));
+  }
+
   void store_rows(db::MergeInTurn& merge, const MergedShard& shard, const CheckedShard& found) {
-    versions_[shard.number] = found.version;
-    merge.take_rows(found.opened, found.rows, [&](std::uint64_t rows) {
+    versions_[shard.number] = found.opened.version;
+    merge.take_rows(found.opened.database, found.rows, [&](std::uint64_t rows) {
       throw_when_stopped();
       if (line_.due()) line_.show(fmt::format("merging shard {} of {}: {} rows", shard.number, report_.shards.size(), rows));
     });
@@ -161,18 +205,22 @@ class FleetMerge {
   }
 
   /// Where a task has finished the shard since it was found, its results have another name.
-  void follow(MergedShard& shard) const {
-    if (std::error_code error; fs::exists(shard.path, error)) return;
-    shard.path = finished_path(options_.folder, shard.number);
+  void follow(MergedShard& shard, const fs::path& path) const {
+    if (shard.path == path) return;
+    shard.path = path;
     shard.state = MergedShard::State::Finished;
     shard.left = 0;
   }
 
   void take_best(db::MergeInTurn& merge, MergedShard& shard) {
-    follow(shard);
+    OpenedShard opened = open(shard.path, finished_path(options_.folder, shard.number));
+    follow(shard, opened.path);
+    const auto take = [&](const db::Database& of) { merge.take_best(of, [](std::uint64_t) { throw_when_stopped(); }); };
+    if (opened.version != FileVersion{} && opened.version == versions_[shard.number]) return take(opened.database);
     // A task that is at work, or has just ended, has published more: its records come before its best rows.
-    if (versions_[shard.number] != version_of(shard.path)) store_rows(merge, shard, check(shard.path, shard.path));
-    merge.take_best(db::Database::open(shard.path, db::OpenMode::ReadOnly), [](std::uint64_t) { throw_when_stopped(); });
+    const CheckedShard found = check(std::move(opened));
+    store_rows(merge, shard, found);
+    take(found.opened.database);
   }
 
   /// What the report tells of it.
@@ -189,7 +237,12 @@ class FleetMerge {
       query.problem = control;
       other.for_each_record(query, [&](const db::RecordRow& record) { agreement_.add(shard.number, record); });
     }
-    shard.runs = runs_of(runs_path(options_.folder, shard.number));
+    try {
+      shard.runs = read_runs(runs_path(options_.folder, shard.number));
+    } catch (const Error& failure) {
+      // Notes only: of this shard it is not told where it was tuned.
+      base::tell_message(fmt::format("{}; the hosts of shard {} are not told", failure.what(), shard.number));
+    }
   }
 
   [[nodiscard]] std::size_t finished_problems(const db::Database& other, const db::Query& query) const {
@@ -198,20 +251,6 @@ class FleetMerge {
       if (session.state == "finished") finished.insert(session.problem);
     }
     return finished.size();
-  }
-
-  /// Lines that tasks noted; one that a killed task left torn is passed over.
-  [[nodiscard]] static std::vector<json> runs_of(const fs::path& path) {
-    std::vector<json> runs;
-    std::error_code error;
-    if (!fs::is_regular_file(path, error)) return runs;
-    std::istringstream lines(base::read_file(path));
-    for (std::string line; std::getline(lines, line);) {
-      if (base::find_json_fault(line, {})) continue;
-      auto run = base::try_parse_json(line);
-      if (run.is_object()) runs.push_back(std::move(run));
-    }
-    return runs;
   }
 
   const FleetMergeOptions& options_;
@@ -231,6 +270,7 @@ int merge_fleet(const FleetMergeOptions& options) {
   if (fs::equivalent(fs::absolute(options.database, error).parent_path(), options.folder / "results", error))
     throw UsageError(fmt::format("failed merging into {}: tasks write into this folder, and would take it for a result; name another file",
                                  options.database.string()));
+  refuse_shipped(options.database, "merging into");
   stop_on_signals();
   const MergeReport report = FleetMerge(options, manifest).run();
   if (options.json)

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "attune/error.hpp"
-#include "tuner/base/files.hpp"
+#include "tuner/base/bounded_file.hpp"
 #include "tuner/base/hash.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/json_check.hpp"
@@ -84,7 +84,7 @@ Manifest read_manifest(const base::JsonFields& fields) {
   manifest.problems = fields.integer<std::size_t>("problems", 1);
   manifest.controls = fields.integer<std::size_t>("controls", 0, manifest.problems);
   for_each_object(fields, "carried", [&](const base::JsonFields& one) {
-    manifest.carried.push_back({read_file_name(one), one.text("key", 64)});
+    manifest.carried.push_back({read_file_name(one), one.text("key", 64), one.integer<std::uint64_t>("bytes")});
   });
   for_each_object(fields, "shards", [&](const base::JsonFields& one) {
     manifest.shards.push_back(
@@ -103,7 +103,7 @@ Manifest Manifest::load(const fs::path& folder) {
     throw UsageError(fmt::format("failed reading the plan {}: there is no such file; `attune fleet plan ... -o {}` makes one",
                                  path.string(), folder.string()));
   }
-  return parse(base::read_file(path), path.string());
+  return parse(base::read_bounded_file(path, kMostBytes), path.string());
 }
 
 Manifest Manifest::parse(const std::string& text, const std::string& file) {
@@ -119,7 +119,7 @@ Manifest Manifest::parse(const std::string& text, const std::string& file) {
 
 std::string Manifest::text() const {
   json files = json::array(), list = json::array();
-  for (const auto& one : carried) files.push_back({{"file", one.file}, {"key", one.key}});
+  for (const auto& one : carried) files.push_back({{"file", one.file}, {"key", one.key}, {"bytes", one.bytes}});
   for (const auto& one : shards) {
     list.push_back({{"file", one.file}, {"key", one.key}, {"problems", one.problems}, {"expected_s", one.expected_s}});
   }

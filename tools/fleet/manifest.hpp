@@ -21,6 +21,7 @@ struct ShardEntry {
 struct CarriedFile {
   std::string file;  ///< in the plan's folder: "try/0.db"
   std::string key;   ///< content key of its bytes
+  std::uint64_t bytes = 0;
 };
 
 /// DIR/manifest.json: what a fleet tunes, and who tunes what. It never changes once it is written: every task of every node reads it, and
@@ -28,6 +29,7 @@ struct CarriedFile {
 struct Manifest {
   static constexpr int kFormat = 1;
   static constexpr std::size_t kMostShards = 100'000;
+  static constexpr std::uint64_t kMostBytes = std::uint64_t{64} << 20;  ///< twice what so many shards take
 
   std::string attune_version;  ///< of the attune that planned
   std::string attune_content;  ///< its content hash
@@ -38,7 +40,8 @@ struct Manifest {
   std::vector<CarriedFile> carried;
   std::vector<ShardEntry> shards;
 
-  /// Reads DIR/manifest.json. Throws: UsageError (there is none), SpecError with file, line and column of a malformed text, or the field.
+  /// Reads DIR/manifest.json. Throws: UsageError (there is none), Error (it is longer than kMostBytes), SpecError with file, line and
+  /// column of a malformed text, or the field.
   [[nodiscard]] static Manifest load(const std::filesystem::path& folder);
   [[nodiscard]] static Manifest parse(const std::string& text, const std::string& file);
   /// What `parse` reads back: sorted members, an indent, equal for equal plans.

@@ -43,9 +43,10 @@ json device_json(const json& device) {
 /// Values of the tasks' devices, each once, in the order in which they were met.
 std::string of_runs(const MergedShard& shard, const char* member) {
   std::vector<std::string> values;
+  std::set<std::string> met;
   const auto add = [&](const json& object) {
     const std::string value = base::member_or(object, member, "");
-    if (!value.empty() && std::find(values.begin(), values.end(), value) == values.end()) values.push_back(value);
+    if (!value.empty() && met.insert(value).second) values.push_back(value);
   };
   for (const auto& run : shard.runs) {
     if (const auto devices = run.find("devices"); devices != run.end() && devices->is_array()) {
@@ -77,8 +78,7 @@ json MergeReport::to_json() const {
     one["devices"] = json::array();
     for (const auto& device : shard.devices) one["devices"].push_back(device_json(device));
     one["controls"] = json::array();
-    for (const auto& found : agreement) {
-      if (found.shard != shard.number) continue;
+    for (const auto& found : agreement_of(shard)) {
       one["controls"].push_back({{"device_key", found.device_key},
                                  {"ratio", found.ratio},
                                  {"compared", found.compared},
@@ -95,6 +95,14 @@ json MergeReport::to_json() const {
           {"shards", std::move(list)}};
 }
 
+std::span<const ShardAgreement> MergeReport::agreement_of(const MergedShard& shard) const {
+  ShardAgreement of;
+  of.shard = shard.number;
+  const auto [begin, end] =
+      std::equal_range(agreement.begin(), agreement.end(), of, [](const auto& a, const auto& b) { return a.shard < b.shard; });
+  return {agreement.data() + (begin - agreement.begin()), static_cast<std::size_t>(end - begin)};
+}
+
 std::vector<std::string> MergeReport::numbers_of(State state) const {
   std::vector<std::string> numbers;
   for (const auto& shard : shards) {
@@ -109,8 +117,7 @@ std::string MergeReport::table() const {
   for (const auto& shard : shards) {
     std::string ratio = "-";
     bool disagrees = false;
-    for (const auto& one : agreement) {
-      if (one.shard != shard.number) continue;
+    for (const auto& one : agreement_of(shard)) {
       ratio = fmt::format("{}{:.3f}", ratio == "-" ? "" : ratio + ", ", one.ratio);
       disagrees = disagrees || one.disagrees;
     }

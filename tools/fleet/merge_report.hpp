@@ -1,6 +1,7 @@
 #pragma once
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,7 @@ struct MergeReport {
   std::string database;
   db::ImportReport merged;
   std::vector<MergedShard> shards;
-  std::vector<ShardAgreement> agreement;
+  std::vector<ShardAgreement> agreement;  ///< by shard
 
   /// Every shard is finished and was read, and none disagrees.
   [[nodiscard]] bool complete() const;
@@ -44,6 +45,8 @@ struct MergeReport {
  private:
   [[nodiscard]] std::vector<std::string> numbers_of(MergedShard::State state) const;
   [[nodiscard]] std::string table() const;
+  /// Those of one shard, in `agreement`.
+  [[nodiscard]] std::span<const ShardAgreement> agreement_of(const MergedShard& shard) const;
 };
 
 }  // namespace attune::tools

@@ -94,11 +94,34 @@ std::string merge_script(const SlurmOptions& options, const std::string& name) {
   return script;
 }
 
-/// Throws: UsageError.
-void check_job_name(const std::string& name) {
-  const bool good = !name.empty() && name.size() <= 63 && name.front() != '-' && name.back() != '-' &&
-                    name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string::npos;
-  if (!good) throw UsageError(fmt::format("--name {}: Kubernetes takes lower-case letters, digits and hyphens, at most 63", name));
+/// Whether it has the letters that names of Kubernetes have, `more` among them, and begins and ends with a letter or digit.
+bool is_kubernetes_name(const std::string& name, std::size_t most, const std::string& more) {
+  const std::string ends = "abcdefghijklmnopqrstuvwxyz0123456789";
+  return !name.empty() && name.size() <= most && ends.find(name.front()) != std::string::npos &&
+         ends.find(name.back()) != std::string::npos && name.find_first_not_of(ends + more) == std::string::npos;
+}
+
+/// Pods are called by the job's name and their index, which has to be a label of RFC 1123 as a whole. Throws: UsageError.
+void check_names(const KubernetesOptions& options, std::size_t shards) {
+  constexpr std::size_t kLabel = 63, kSubdomain = 253;
+  const auto& name = options.name;
+  if (!is_kubernetes_name(options.claim, kSubdomain, "-."))
+    throw UsageError(
+        fmt::format("--claim {}: Kubernetes takes lower-case letters, digits, hyphens and dots, at most {}", options.claim, kSubdomain));
+  const std::size_t most = kLabel - fmt::format("-{}", shards - 1).size();
+  if (is_kubernetes_name(name, most, "-")) return;
+  throw UsageError(
+      fmt::format("--name {}: Kubernetes takes lower-case letters, digits and hyphens, no hyphen first or last, at most {} of them "
+                  "for {} shards (a pod's name has its index behind the job's, and 63 together)",
+                  name, most, shards));
+}
+
+/// A text of YAML on one line. JSON's texts are YAML's, but for what some readers take for the end of a line or refuse: a name may hold
+/// it, and would come out as another one. Throws: UsageError.
+std::string yaml_text(const std::string& text, const char* what) {
+  if (base::escape_line(text) != text)
+    throw UsageError(fmt::format("{} has a character that YAML does not hold as it is: {}", what, base::escape_line(text)));
+  return base::dump_json(nlohmann::json(text));
 }
 
 }  // namespace
@@ -130,11 +153,12 @@ std::string kubernetes_job(const Manifest& manifest, const KubernetesOptions& op
     throw UsageError(fmt::format("the plan's folder {} does not lie below --mount {}, so that pods would not find it",
                                  options.folder.string(), mount.string()));
   }
-  check_job_name(options.name);
   const std::size_t shards = manifest.shards.size();
+  check_names(options, shards);
+  // Of the comment too, where it stands as a word of a shell.
+  const std::string folder = yaml_text(options.folder.string(), "the folder");
   const std::size_t at_once =
       options.parallelism > 0 ? std::min<std::size_t>(shards, static_cast<std::size_t>(options.parallelism)) : shards;
-  const auto quoted = [](const std::string& text) { return base::dump_json(nlohmann::json(text)); };  // JSON's texts are YAML's
   return fmt::format(R"(# The {0} shards of an attune fleet: kubectl apply -f this. Backoff for each index needs Kubernetes 1.29 or newer.
 # When it has ended, merge where the volume is mounted: attune fleet merge {8} --db all.db
 apiVersion: batch/v1
@@ -179,9 +203,9 @@ spec:
       - name: scratch
         emptyDir: {{}}
 )",
-                     shards, options.name, at_once, options.most_restarts, options.grace_s, quoted(one_line(options.image, "--image")),
-                     quoted(options.folder.string()), options.cpus, one_line(base::shell_quoted(options.folder.string()), "the folder"),
-                     options.gpus, quoted(mount.string()), quoted(one_line(options.claim, "--claim")));
+                     shards, yaml_text(options.name, "--name"), at_once, options.most_restarts, options.grace_s,
+                     yaml_text(options.image, "--image"), folder, options.cpus, base::shell_quoted(options.folder.string()), options.gpus,
+                     yaml_text(mount.string(), "--mount"), yaml_text(options.claim, "--claim"));
 }
 
 }  // namespace attune::tools

@@ -2,13 +2,12 @@
 
 #include <fmt/core.h>
 
-#include <fstream>
 #include <utility>
-#include <vector>
 
 #include "attune/error.hpp"
 #include "db/exchange.hpp"
 #include "tools/fleet/manifest.hpp"
+#include "tools/fleet/plan_files.hpp"
 #include "tuner/base/output_file.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/base/text.hpp"
@@ -31,19 +30,6 @@ std::string fault_of(const fs::path& path) {
 }
 
 }  // namespace
-
-void copy_whole(const fs::path& from, const fs::path& to) {
-  constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
-  std::ifstream input(from, std::ios::binary);
-  if (!input) throw EnvironmentError(fmt::format("failed copying {}: it cannot be opened", from.string()));
-  base::OutputFile output(to);
-  std::vector<char> piece(kPieceBytes);
-  while (input.read(piece.data(), static_cast<std::streamsize>(piece.size())) || input.gcount() > 0) {
-    output.write({piece.data(), static_cast<std::size_t>(input.gcount())});
-  }
-  if (input.bad()) throw EnvironmentError(fmt::format("failed copying {}: it cannot be read to its end", from.string()));
-  output.commit();
-}
 
 ShardResults::ShardResults(fs::path folder, std::size_t shard, fs::path scratch)
     : folder_(std::move(folder)), scratch_(std::move(scratch)), database_(scratch_ / (shard_name(shard) + ".db")), shard_(shard) {}
@@ -93,18 +79,46 @@ void ShardResults::take_in() {
   own_ = version;
 }
 
+fs::path ShardResults::mark_of_publishing() const { return scratch_ / (shard_name(shard_) + ".published"); }
+
+/// Every task notes that it runs before it measures, and marks on its node that it has published: where the plan's folder has no note, or
+/// no copy of what was published, somebody has removed it.
+bool ShardResults::were_removed() const {
+  if (finished() || published()) return false;
+  std::error_code error;
+  return !fs::exists(runs_path(folder_, shard_), error) || fs::exists(mark_of_publishing(), error);
+}
+
+void ShardResults::set_node_aside(const char* as, const std::string& why) const {
+  const fs::path aside = fmt::format("{}.{}-{}", database_.string(), as, base::utc_stamp());
+  // What a killed task did not write into the file itself is in its log, which SQLite finds by the file's name.
+  for (const char* suffix : {"-wal", "-shm", ""}) {
+    std::error_code error;
+    fs::rename(database_.string() + suffix, aside.string() + suffix, error);
+    if (error && error != std::errc::no_such_file_or_directory)
+      throw EnvironmentError(fmt::format("failed setting aside {}{}: {}", database_.string(), suffix, error.message()));
+  }
+  std::error_code ignored;
+  fs::remove(mark_of_publishing(), ignored);
+  base::tell_message(fmt::format("{}; the database on this node is kept as {}", why, aside.string()));
+}
+
 void ShardResults::begin() {
   std::error_code error;
   // What an earlier task left on this node helps where it can be used; else the copy of the plan's folder is begun from.
   if (fs::exists(database_, error)) {
-    if (const std::string why = fault_of(database_); !why.empty()) {
-      const fs::path aside = fmt::format("{}.damaged-{}", database_.string(), base::utc_stamp());
-      fs::rename(database_, aside, error);
-      if (error) throw EnvironmentError(fmt::format("failed setting aside {}: {}", database_.string(), error.message()));
-      base::tell_message(fmt::format("what an earlier task left on this node cannot be read ({}); it is kept as {}", why, aside.string()));
-    }
+    if (const std::string why = fault_of(database_); !why.empty())
+      set_node_aside("damaged", fmt::format("what an earlier task left on this node cannot be read ({})", why));
+    else if (were_removed() && db::Database::open(database_, db::OpenMode::ReadOnly).info().records > 0)
+      set_node_aside("removed", fmt::format("the files of shard {} were removed from the plan's folder, so it is measured again", shard_));
   }
   take_in();
+}
+
+void ShardResults::remove_node_files() const {
+  std::error_code ignored;  // most of them are not there
+  for (const char* suffix : {".db", ".db-wal", ".db-shm", ".db.lock", ".copy.db", ".published"})
+    fs::remove(scratch_ / (shard_name(shard_) + suffix), ignored);
 }
 
 void ShardResults::remove_partial() const {
@@ -124,6 +138,7 @@ void ShardResults::publish(State state) {
   } else {
     copy_whole(copy, partial_path(folder_, shard_));
     own_ = published();
+    base::write_output(mark_of_publishing(), "");
   }
   fs::remove(copy, error);
   if (finished()) remove_partial();  // also where another task has finished the shard meanwhile

@@ -22,12 +22,15 @@ class ShardResults {
   /// The node's database; `begin` makes it.
   [[nodiscard]] const std::filesystem::path& database() const { return database_; }
   /// Takes what earlier tasks have published into the node's database. A copy that cannot be read is set aside under another name and
-  /// told: what it held is measured again. Throws: DatabaseError (the node's own), EnvironmentError.
+  /// told: what it held is measured again. So is what an earlier task left on this node of a shard whose files have been removed from the
+  /// plan's folder since: whoever removes them wants it measured again. Throws: DatabaseError (the node's own), EnvironmentError.
   void begin();
   enum class State { Partial, Finished };
   /// Copies the database into the folder: as results/shard-0003.part.db, or for good as results/shard-0003.db. Readers see the copy of
   /// before or this one, whole and on disk. Throws: EnvironmentError, DatabaseError; the former copy stays.
   void publish(State state);
+  /// Of a finished shard: nobody needs the node's database any more. What was set aside stays.
+  void remove_node_files() const;
 
  private:
   /// Which copy it is: another task's has another one.
@@ -41,13 +44,13 @@ class ShardResults {
   void take_in();
   void remove_partial() const;
   void set_aside(const std::string& why) const;
+  [[nodiscard]] bool were_removed() const;
+  void set_node_aside(const char* as, const std::string& why) const;
+  [[nodiscard]] std::filesystem::path mark_of_publishing() const;
 
   std::filesystem::path folder_, scratch_, database_;
   std::size_t shard_;
   std::optional<Version> own_;  ///< what is taken in already, or was published here
 };
-
-/// Copies a file of any length in pieces; it appears whole, or not at all. Throws: EnvironmentError.
-void copy_whole(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace attune::tools

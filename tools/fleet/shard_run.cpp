@@ -1,12 +1,9 @@
 #include "tools/fleet/shard_run.hpp"
 
-#include <fcntl.h>
 #include <fmt/core.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <chrono>
 #include <cstdlib>
@@ -17,7 +14,11 @@
 #include "attune/error.hpp"
 #include "attune_build/content_hash.hpp"
 #include "attune_build/version.hpp"
+#include "tools/fleet/expected_time.hpp"
 #include "tools/fleet/manifest.hpp"
+#include "tools/fleet/node_folder.hpp"
+#include "tools/fleet/plan_files.hpp"
+#include "tools/fleet/run_notes.hpp"
 #include "tools/fleet/shard_results.hpp"
 #include "tools/named_template.hpp"
 #include "tools/output.hpp"
@@ -25,13 +26,8 @@
 #include "tools/stop_signals.hpp"
 #include "tools/tuning.hpp"
 #include "tools/tuning_summary.hpp"
-#include "tuner/base/errno_text.hpp"
-#include "tuner/base/file_descriptor.hpp"
-#include "tuner/base/files.hpp"
 #include "tuner/base/hash.hpp"
 #include "tuner/base/json.hpp"
-#include "tuner/base/new_file.hpp"
-#include "tuner/base/range_lock.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/session/tune/budget.hpp"
@@ -70,52 +66,10 @@ fs::path scratch_parent(const ShardRunOptions& options) {
   return "/tmp";
 }
 
-/// The node's folder for one plan, with a lock on one shard of it: two tasks of one node on one shard would do everything twice.
-class Scratch {
- public:
-  Scratch(const fs::path& parent, const std::string& plan, std::size_t shard)
-      : path_(parent / fmt::format("attune-fleet-{}-{}", plan.substr(0, 16), ::geteuid())) {
-    if (::mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) fail("making", base::errno_text("mkdir", errno));
-    struct stat found {};
-    // Others may have made it where everybody may make folders.
-    if (::lstat(path_.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) || found.st_uid != ::geteuid() || (found.st_mode & 022) != 0)
-      fail("using", "it is not a folder of this user's alone; remove it, or name another place with --scratch");
-    lock_ = base::FileDescriptor(::open((path_ / (shard_name(shard) + ".lock")).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-    if (lock_.get() < 0) fail("locking a shard in", base::errno_text("open", errno));
-    const auto locking = base::set_range_lock(lock_.get(), base::RangeLock::Alone, 0, 0);
-    if (locking == base::Locking::HeldByAnother) {
-      throw EnvironmentError(
-          fmt::format("another task on this node works at shard {} of the plan; it goes on, and this one has nothing to do", shard));
-    }
-    if (locking == base::Locking::Failed) fail("locking a shard in", base::errno_text("fcntl", errno));
-  }
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  [[noreturn]] void fail(const char* doing, const std::string& why) const {
-    throw EnvironmentError(fmt::format("failed {} the scratch folder {}: {}", doing, path_.string(), why));
-  }
-
-  fs::path path_;
-  base::FileDescriptor lock_;
-};
-
 std::string host_name() {
   std::array<char, 256> host{};
   ::gethostname(host.data(), host.size() - 1);
   return host.data();
-}
-
-/// Notes a line in the plan's folder: who works at the shard, on what. It is the first that is written there, so that a folder that cannot
-/// be written is told before anything is measured. Throws: EnvironmentError.
-void note_run(const fs::path& path, const json& fields) {
-  const std::string line = base::dump_json_replacing(fields) + "\n";
-  std::string_view rest = line;
-  const base::FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-  if (file.get() < 0 || !base::write_all(file.get(), rest)) {
-    throw EnvironmentError(
-        fmt::format("failed writing {}: {}; tasks need to write into the plan's folder", path.string(), base::errno_text("open", errno)));
-  }
 }
 
 /// Throws: UsageError when the template is of another content; its results would be of another version than those of the other shards.
@@ -135,27 +89,29 @@ void check_content(const Manifest& manifest, const spec::KernelTemplate& kernel)
 }
 
 std::vector<spec::Problem> problems_of_shard(const fs::path& folder, const ShardEntry& entry, const spec::KernelTemplate& kernel) {
-  const fs::path path = folder / entry.file;
-  if (base::content_key(base::read_file(path)) != entry.key) {
-    throw SpecError(
-        path.string(), 0, 0,
-        "failed reading the shard's problems: the file is not the one that the manifest names; restore it, or plan into a new folder");
-  }
-  return problems_of(kernel, path.string(), {});
+  static_cast<void>(read_shard_problems(folder, entry));
+  return problems_of(kernel, (folder / entry.file).string(), {});
 }
 
 /// Copies what the plan carries to the node, and checks it there.
 std::vector<std::string> carried_files(const fs::path& folder, const Manifest& manifest, const fs::path& scratch) {
   std::vector<std::string> paths;
   for (const auto& one : manifest.carried) {
+    const auto refuse = [&] {
+      throw SpecError((folder / one.file).string(), 0, 0,
+                      "failed taking what the plan carries to its nodes: the file is not the one that the manifest names; the same "
+                      "`attune fleet plan` writes that again");
+    };
     const fs::path here = scratch / ("try-" + one.key + fs::path(one.file).filename().string());
-    if (std::error_code error; !fs::exists(here, error)) copy_whole(folder / one.file, here);
-    if (base::content_key(base::read_file(here)) != one.key) {
-      std::error_code ignored;
-      fs::remove(here, ignored);
-      throw SpecError(
-          (folder / one.file).string(), 0, 0,
-          "failed taking what the plan carries to its nodes: the file is not the one that the manifest names; plan into a new folder");
+    std::error_code error;
+    if (!fs::exists(here, error)) {
+      // Looked at before the node's disk is filled with it.
+      if (fs::is_regular_file(folder / one.file, error) && fs::file_size(folder / one.file, error) != one.bytes) refuse();
+      copy_whole(folder / one.file, here);
+    }
+    if (key_of_file(here) != one.key) {
+      fs::remove(here, error);
+      refuse();
     }
     paths.push_back(here.string());
   }
@@ -177,14 +133,6 @@ std::vector<spec::Problem> unfinished(const db::Database& database, const std::s
     if (!finished.contains(spec::to_text(problem))) left.push_back(problem);
   }
   return left;
-}
-
-/// A time is each problem's: how many of them a task finds left must not decide how long each is searched.
-std::string budget_for(const std::string& text, std::size_t problems) {
-  auto budget = session::Budget::parse(text);
-  if (!budget.seconds) return text;
-  *budget.seconds *= static_cast<double>(problems);
-  return budget.text();
 }
 
 /// Publishes now and then while the shard is tuned. A folder that cannot be written just now costs nothing yet: it is told, and the next
@@ -257,11 +205,27 @@ int tune_shard(const ShardTask& task, const TuningOptions& tuning, const std::ve
   return exit_code_of(run.result);
 }
 
+fs::path node_folder(const ShardRunOptions& options, const Manifest& manifest) {
+  std::error_code unknown;  // the same plan in two folders is tuned twice
+  const std::string place = fs::canonical(options.folder, unknown).string();
+  return NodeFolder::place(scratch_parent(options), base::content_key(manifest.key() + place));
+}
+
+/// What an earlier task left on this node of a shard that was finished elsewhere. One that is still at work keeps its own.
+void tidy_node(const ShardRunOptions& options, const Manifest& manifest, std::size_t shard) {
+  const fs::path place = node_folder(options, manifest);
+  if (std::error_code error; !fs::exists(place, error)) return;
+  try {
+    const NodeFolder scratch(place, shard);
+    ShardResults(options.folder, shard, scratch.path()).remove_node_files();
+  } catch (const EnvironmentError&) {
+    // It is in use, or somebody else's: nothing of it concerns a shard that is finished.
+  }
+}
+
 int run_task(const ShardTask& task) {
   const auto& folder = task.options.folder;
-  std::error_code unknown;  // the same plan in two folders is tuned twice
-  const std::string place = std::filesystem::canonical(folder, unknown).string();
-  const Scratch scratch(scratch_parent(task.options), base::content_key(task.manifest.key() + place), task.shard);
+  const NodeFolder scratch(node_folder(task.options, task.manifest), task.shard);
   ShardResults results(folder, task.shard, scratch.path());
   results.begin();
   const auto& planned = task.manifest.options;
@@ -276,7 +240,7 @@ int run_task(const ShardTask& task) {
   int code = 0;
   if (!left.empty()) {
     TuningOptions tuning = planned;
-    tuning.budget = budget_for(planned.budget, left.size());
+    tuning.budget = budget_of_problems(planned.budget, left.size());
     tuning.device = task.options.device.empty() ? "0" : task.options.device;  // no silent replay where a node has lost its GPU
     tuning.compile_workers = task.options.compile_workers;
     tuning.json = task.options.json;
@@ -297,10 +261,7 @@ int run_task(const ShardTask& task) {
   }
   results.publish(left.empty() ? ShardResults::State::Finished : ShardResults::State::Partial);
   tell_state(task.options, task.shard, left.empty() ? "finished" : "not finished", left.size(), task.problems.size());
-  std::error_code ignored;
-  if (left.empty()) {
-    for (const char* suffix : {"", "-wal", "-shm", ".lock"}) fs::remove(results.database().string() + suffix, ignored);
-  }
+  if (results.finished()) results.remove_node_files();
   return code;
 }
 
@@ -315,6 +276,7 @@ int run_shard(const ShardRunOptions& options, const CommandContext& context) {
   const auto kernel = named_template(library, manifest.options.template_name);
   check_content(manifest, kernel);
   if (std::error_code error; fs::exists(finished_path(options.folder, shard), error)) {
+    tidy_node(options, manifest, shard);
     tell_state(options, shard, "was finished before", 0, entry.problems);
     return 0;
   }

@@ -106,18 +106,29 @@ std::string zsh_completion(const TreeCommand& program) {
 }
 
 std::string fish_completion(const TreeCommand& program) {
-  std::string script = "# fish completion of attune; made by `attune completion fish`.\n";
+  std::string places;
   for (const TreeCommand* command : all_commands(program)) {
-    std::string here = command->path.empty() ? "__fish_use_subcommand" : "";
-    for (const auto& word : command->path) here += fmt::format("{}__fish_seen_subcommand_from {}", here.empty() ? "" : "; and ", word);
-    std::vector<std::string> below_names;
-    for (const auto& below : command->commands) below_names.push_back(below.name);
-    const std::string before_below = below_names.empty() || command->path.empty()
-                                         ? here
-                                         : fmt::format("{}; and not __fish_seen_subcommand_from {}", here, fmt::join(below_names, " "));
+    if (!command->path.empty()) places += " " + place_of(*command);
+  }
+  // A word is a command only behind the commands that it belongs to: values of options and names of files may be the same words.
+  std::string script =
+      "# fish completion of attune; made by `attune completion fish`.\n"
+      "function __attune_is_at\n"
+      "  set -l place ''\n"
+      "  for word in (commandline -opc)[2..-1]\n"
+      "    if contains -- \"$place/$word\"" +
+      places +
+      "\n"
+      "      set place \"$place/$word\"\n"
+      "    end\n"
+      "  end\n"
+      "  test \"$place\" = \"$argv[1]\"\n"
+      "end\n";
+  for (const TreeCommand* command : all_commands(program)) {
+    const std::string here = fmt::format("__attune_is_at \"{}\"", place_of(*command));
     for (const auto& below : command->commands)
-      script += fmt::format("complete -c attune -f -n '{}' -a {} -d '{}'\n", before_below, below.name,
-                            single_quoted(short_text(below.description)));
+      script +=
+          fmt::format("complete -c attune -f -n '{}' -a {} -d '{}'\n", here, below.name, single_quoted(short_text(below.description)));
     for (const auto& option : command->options) {
       std::string names;
       for (const auto& name : option.names) names += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);

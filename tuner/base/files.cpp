@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -77,11 +78,15 @@ fs::path cache_folder() { return xdg_folder("XDG_CACHE_HOME", ".cache"); }
 fs::path own_executable() {
   std::error_code error;
   const fs::path path = fs::read_symlink("/proc/self/exe", error);
-  if (error) {
-    throw EnvironmentError(
-        fmt::format("failed finding the running executable: {}; is /proc mounted?", errno_text("readlink(/proc/self/exe)", error.value())));
-  }
-  return path;
+  if (!error) return path;
+  // Without /proc: the name that the kernel was given, which a change of the working folder since would make another one.
+  const auto named = ::getauxval(AT_EXECFN);
+  std::error_code unknown;
+  if (const fs::path real = named != 0 ? fs::canonical(reinterpret_cast<const char*>(named), unknown) : fs::path();
+      !unknown && !real.empty())
+    return real;
+  throw EnvironmentError(
+      fmt::format("failed finding the running executable: {}; is /proc mounted?", errno_text("readlink(/proc/self/exe)", error.value())));
 }
 
 }  // namespace attune::base

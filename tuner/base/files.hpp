@@ -14,7 +14,7 @@ namespace attune::base {
 [[nodiscard]] std::filesystem::path data_folder();
 [[nodiscard]] std::filesystem::path cache_folder();
 
-/// Path of the running executable (/proc/self/exe).
+/// Path of the running executable: /proc/self/exe, and without /proc what it was started as. Throws: EnvironmentError.
 [[nodiscard]] std::filesystem::path own_executable();
 
 }  // namespace attune::base

@@ -147,6 +147,21 @@ TEST_CASE_FIXTURE(Patient, "results that are dated later than this machine's clo
   CHECK(code == 0);
 }
 
+TEST_CASE_FIXTURE(Patient, "shared memory is told with its size, and a machine without /proc is examined like any other") {
+  CHECK(has(texts_of(told(), "folders", "fine") + texts_of(told(), "folders", "note"), "shared memory"));
+  const std::vector<std::string> without_proc = {"unshare", "-m", "sh", "-c", "mount -t tmpfs none /proc && exec \"$@\"", "sh"};
+  auto words = without_proc;
+  words.emplace_back("true");
+  if (test::run(words, environment).exit_code != 0) return;  // it takes rights that this test does not have here
+  words = without_proc;
+  for (const char* word : {ATTUNE_EXECUTABLE, "doctor", "--json"}) words.emplace_back(word);
+  const auto result = run_program(words);
+  CAPTURE(result.err);
+  const json found = base::parse_json(result.out);
+  CHECK(has(texts_of(found, "folders", "note"), "/proc is not mounted"));
+  CHECK_FALSE(texts_of(found, "limits", "fine").empty());
+}
+
 TEST_CASE_FIXTURE(Patient, "a file that is no database, and folders that cannot be used, are wrong") {
   const std::string text = (folder / "text").string();
   std::ofstream(text) << "just text\n";

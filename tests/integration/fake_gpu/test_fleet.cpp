@@ -45,7 +45,7 @@ TEST_CASE_FIXTURE(FleetWorld, "more shards than problems are refused with the nu
   std::replace(words.begin(), words.end(), std::string("3"), std::string("7"));
   const auto refused = attune(words);
   CHECK(refused.exit_code == 2);
-  CHECK(mentions(refused.err, "give --shards 6 or less"));
+  CHECK(mentions(refused.err, "give --shards 5 or less"));
   CHECK(attune(plan_words({"--device", "0"})).exit_code == 2);
   CHECK_FALSE(fs::exists(fs::path(plan) / "manifest.json"));
 }

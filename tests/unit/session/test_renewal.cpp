@@ -145,6 +145,7 @@ TEST_CASE("of what is not of the present only what is under an older driver or c
   REQUIRE(all.renewals.size() == 1);
   CHECK(all.renewals[0].problems.size() == 4);
   CHECK(all.out_of_scope == 0);
+  CHECK(all.renewals[0].aged == 2);  // as many as a plan of these alone has
   REQUIRE(aged.renewals.size() == 1);
   CHECK(aged.renewals[0].problems.size() == 2);
   CHECK(aged.renewals[0].of_another_version == 0);

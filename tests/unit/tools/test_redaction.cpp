@@ -34,4 +34,26 @@ TEST_CASE("names that say nothing of anybody, or would be in every line, stay") 
   CHECK(redaction("/usr/bin/attune on localhost, relative") == "/usr/bin/attune on localhost, relative");
 }
 
+TEST_CASE("a host's domain goes with its name, known or not, and behind other hosts it is a domain; file names keep their endings") {
+  const Redaction redaction({{}, {}, {"node17"}, {"hpc.example.org", "local", "example.org."}});
+  CHECK(redaction("node17.hpc.example.org:22, node17.other.example.net.") == "HOST:22, HOST.");
+  CHECK(redaction("login3.hpc.example.org and www.example.org, a.local") == "login3.DOMAIN and www.DOMAIN, a.local");
+  CHECK(redaction("node17.cu node17.") == "HOST.cu HOST.");
+}
+
+TEST_CASE("a device's UUID that is cut short is replaced too, and words that only look like one stay") {
+  const Redaction redaction({});
+  const std::string listed = redaction("CUDA_VISIBLE_DEVICES=GPU-8932f937,MIG-8932f937-d72c");
+  CHECK(listed.find("8932f937") == std::string::npos);
+  CHECK(listed.size() == std::string("CUDA_VISIBLE_DEVICES=GPU-#12345678,MIG-#12345678").size());
+  CHECK(redaction(listed) == listed);
+  for (const char* text : {"GPU-accelerated", "GPU-bad", "a GPU- and a MIG-slice"}) CHECK(redaction(text) == text);
+}
+
+TEST_CASE("a URL keeps its place and loses its user and password") {
+  const Redaction redaction({});
+  CHECK(redaction("proxy=http://bob:p%40ss@w0rd@proxy:3128/x@y") == "proxy=http://CREDENTIALS@proxy:3128/x@y");
+  CHECK(redaction("https://token@a https://b/c?d=e@f git@github.com:a/b") == "https://CREDENTIALS@a https://b/c?d=e@f git@github.com:a/b");
+}
+
 }  // namespace test_redaction

@@ -23,11 +23,12 @@ struct RenewalCase {
   std::string recorded_at;
 
   [[nodiscard]] bool is_current() const { return !version && !driver && !compiler; }
+  [[nodiscard]] bool has_aged() const { return !version && older; }
   [[nodiscard]] auto distance() const { return std::make_tuple(version, driver, compiler); }
 };
 
 bool is_meant(const RenewalCase& one, const RenewalScope& scope) {
-  if (scope.aged && (one.version || !one.older)) return false;
+  if (scope.aged && !one.has_aged()) return false;
   // Dates with a fraction of a second and without it compare as texts once their last letter is off.
   const auto moment = [](const std::string& date) { return date.substr(0, date.find('Z')); };
   return scope.recorded_before.empty() || moment(one.recorded_at) < moment(scope.recorded_before);
@@ -64,6 +65,7 @@ void add_renewal(RenewalPlan& plan, const RenewalKey& key, RenewalCase one, cons
   renewal.of_another_version += one.version ? 1 : 0;
   renewal.of_another_driver += one.driver ? 1 : 0;
   renewal.of_another_compiler += one.compiler ? 1 : 0;
+  renewal.aged += one.has_aged() ? 1 : 0;
 }
 
 /// The numbers that a version begins with: {580, 159, 4} of "580.159.04". Empty: it begins with none, or with one that is too long.

@@ -44,6 +44,7 @@ struct Renewal {
   std::map<std::string, std::string> won;  ///< by a problem's text: what had won there, by the row nearest to the present
   /// How many of them are what; a problem may be several.
   std::uint64_t of_another_version = 0, of_another_driver = 0, of_another_compiler = 0;
+  std::uint64_t aged = 0;  ///< those that RenewalScope::aged means
 };
 
 struct RenewalPlan {

@@ -1,0 +1,252 @@
+// The folder of a plan lies open to others and to chance: files in it may be missing, removed, replaced by links, or vanish at any time.
+#include <doctest/doctest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "tests/integration/fake_gpu/fleet_fixture.hpp"
+#include "tests/support/write_bytes.hpp"
+#include "tuner/base/files.hpp"
+
+namespace test_fleet_folder {
+
+using namespace attune;
+using nlohmann::json;
+using test::FleetWorld;
+namespace fs = std::filesystem;
+
+namespace {
+
+bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+struct FolderWorld : FleetWorld {
+  /// Names in the node's folders of plans, without locks, which are empty, and without what was set aside.
+  [[nodiscard]] std::vector<std::string> scratch_files(const std::string& of_node) const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::recursive_directory_iterator(node(of_node))) {
+      const std::string name = entry.path().filename().string();
+      if (entry.is_regular_file() && name.starts_with("shard-") && !name.ends_with("0.lock") && !mentions(name, ".removed-"))
+        names.push_back(name);
+    }
+    return names;
+  }
+  /// The words of plan_words with another value behind one of them.
+  [[nodiscard]] std::vector<std::string> plan_with(const std::string& option, const std::string& value,
+                                                   const std::vector<std::string>& more = {}) const {
+    auto words = plan_words(more);
+    *(std::find(words.begin(), words.end(), option) + 1) = value;
+    return words;
+  }
+  [[nodiscard]] fs::path planned(const std::string& name) const { return fs::path(plan) / name; }
+};
+
+/// Whether a process has the file open.
+bool has_open(int pid, const fs::path& file) {
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator("/proc/" + std::to_string(pid) + "/fd", ignored)) {
+    if (fs::read_symlink(entry.path(), ignored) == file) return true;
+  }
+  return false;
+}
+
+/// What is started meanwhile runs on one processor.
+struct OneProcessor {
+  OneProcessor() {
+    REQUIRE(::sched_getaffinity(0, sizeof before, &before) == 0);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    for (int cpu = 0; cpu < CPU_SETSIZE && CPU_COUNT(&one) == 0; ++cpu) {
+      if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
+    }
+    REQUIRE(::sched_setaffinity(0, sizeof one, &one) == 0);
+  }
+  OneProcessor(const OneProcessor&) = delete;
+  OneProcessor& operator=(const OneProcessor&) = delete;
+  ~OneProcessor() { ::sched_setaffinity(0, sizeof before, &before); }
+  cpu_set_t before{};
+};
+
+}  // namespace
+
+TEST_CASE_FIXTURE(FolderWorld, "links in the place of results lead no task to somebody else's file, and what was measured is not lost") {
+  make_plan();
+  const fs::path others = folder / "others";
+  test::write_bytes(others, "somebody's");
+  fs::create_symlink(others, result(0, ".runs.jsonl"));
+  const auto refused = attune(run_words(0));
+  CHECK(refused.exit_code == 4);
+  CHECK(mentions(refused.err, "shard-0000.runs.jsonl: it is a link"));
+  CHECK_FALSE(mentions(refused.out, "configurations measured"));
+  fs::remove(result(0, ".runs.jsonl"));
+  fs::create_symlink(folder / "nothing", result(0, ".db"));
+  const auto unpublished = attune(run_words(0));
+  CHECK(unpublished.exit_code == 4);
+  CHECK(mentions(unpublished.err, "shard-0000.db"));
+  CHECK_FALSE(fs::exists(folder / "nothing"));
+  fs::remove(result(0, ".db"));
+  const auto again = attune(run_words(0, {"--json"}));
+  CHECK(again.exit_code == 0);
+  CHECK(measured_by(again) == 0);
+  CHECK(records_in(result(0, ".db")) == 3 * kSpace);
+  fs::create_symlink(others, result(1, ".part.db"));
+  run_shard(1);
+  CHECK(is_there(1, ".db"));
+  CHECK(base::read_file(others) == "somebody's");
+}
+
+TEST_CASE_FIXTURE(FolderWorld, "a shard whose results vanish while the fleet is merged costs itself alone, and is named") {
+  make_plan();
+  for (int shard = 0; shard < 3; ++shard) run_shard(shard);
+  fs::rename(result(2, ".db"), result(2, ".part.db"));  // a part is looked for under its other name too
+  const fs::path target = folder / "all.db";
+  (void)merge(target.string());
+  int pid = 0;
+  {
+    auto held = db::Database::open(target, db::OpenMode::ReadWrite);
+    std::optional<db::Database::Batch> batch(held);
+    {
+      const OneProcessor one;  // so that few shards are looked at before the first is stored
+      pid = start({"fleet", "merge", plan, "--db", target.string(), "--json"});
+    }
+    REQUIRE(test::wait_until([&] { return has_open(pid, target); }));
+    fs::remove(result(2, ".part.db"));
+    batch.reset();
+  }
+  CHECK(test::wait_for(pid) == 0);
+  const json report = base::parse_json(base::read_file(output()));
+  CHECK(report["shards"][0]["state"] == "finished");
+  CHECK(report["shards"][1]["state"] == "finished");
+  CHECK(report["shards"][2]["state"] == "unreadable");
+  CHECK(mentions(report["shards"][2]["why"].get<std::string>(), "shard-0002.part.db"));
+}
+
+TEST_CASE_FIXTURE(FolderWorld, "notes and a shard's problems that cannot be read end no merge, and are named") {
+  make_plan();
+  for (int shard = 0; shard < 2; ++shard) run_shard(shard);
+  fs::remove(result(0, ".runs.jsonl"));
+  REQUIRE(::mkfifo(result(0, ".runs.jsonl").c_str(), 0600) == 0);
+  fs::remove(planned("shards/0000.jsonl"));
+  const auto merged = attune({"fleet", "merge", plan, "--db", (folder / "all.db").string(), "--json"});
+  CHECK(merged.exit_code == 0);
+  CHECK(mentions(merged.err, "shard-0000.runs.jsonl"));
+  const json report = base::parse_json(merged.out);
+  CHECK(report["shards"][0]["state"] == "finished");
+  CHECK(report["shards"][0]["runs"].empty());
+  CHECK(report["shards"][1]["runs"].size() == 1);
+  CHECK(report["shards"][0]["controls"][0]["compared"] == kSpace);  // another shard's file names the control problems too
+  for (int shard = 1; shard < 3; ++shard) fs::remove(planned("shards/000" + std::to_string(shard) + ".jsonl"));
+  const auto uncompared = attune({"fleet", "merge", plan, "--db", (folder / "all.db").string()});
+  CHECK(uncompared.exit_code == 0);
+  CHECK(mentions(uncompared.err, "devices are not compared"));
+}
+
+TEST_CASE_FIXTURE(FolderWorld,
+                  "a shard whose files were removed is measured again, also on the node that still has what it measured before") {
+  make_plan();
+  const std::size_t before = run_and_kill(0);
+  REQUIRE(before > 0);
+  for (const char* suffix : {".part.db", ".runs.jsonl"}) fs::remove(result(0, suffix));
+  const auto run = attune(run_words(0, {"--json"}));
+  CHECK(run.exit_code == 0);
+  CHECK(mentions(run.err, "were removed from the plan's folder, so it is measured again"));
+  CHECK(measured_by(run) == 3 * kSpace);
+  std::vector<fs::path> aside;
+  for (const auto& entry : fs::recursive_directory_iterator(node("a"))) {
+    const std::string name = entry.path().filename().string();
+    if (mentions(name, ".db.removed-") && name.ends_with("Z")) aside.push_back(entry.path());
+  }
+  REQUIRE(aside.size() == 1);
+  CHECK(records_in(aside.front()) >= before);
+}
+
+TEST_CASE_FIXTURE(FolderWorld, "a shard is measured again where only its copy was removed, and goes on where nothing was published yet") {
+  make_plan();
+  slow();
+  const int first = start(run_words(0));
+  REQUIRE(test::wait_until([&] {
+    const auto files = scratch_files("a");
+    return std::find(files.begin(), files.end(), "shard-0000.published") != files.end();
+  }));
+  ::kill(first, SIGKILL);
+  CHECK(test::wait_for(first) == 128 + SIGKILL);
+  fast();
+  fs::remove(result(0, ".part.db"));
+  const auto again = attune(run_words(0, {"--json"}));
+  CHECK(again.exit_code == 0);
+  CHECK(measured_by(again) == 3 * kSpace);
+  slow();
+  const int pid = start(run_words(1));
+  REQUIRE(test::wait_until([&] {
+    for (const auto& entry : fs::recursive_directory_iterator(node("a"))) {
+      try {
+        if (entry.path().filename() == "shard-0001.db" && records_in(entry.path()) > 3) return true;
+      } catch (const Error&) {
+        return false;  // it is being made
+      }
+    }
+    return false;
+  }));
+  ::kill(pid, SIGKILL);
+  CHECK(test::wait_for(pid) == 128 + SIGKILL);
+  fast();
+  if (is_there(1, ".part.db")) return;  // it was faster than this test
+  const auto run = attune(run_words(1, {"--json"}));
+  CHECK(run.exit_code == 0);
+  CHECK(measured_by(run) < 3 * kSpace);
+}
+
+TEST_CASE_FIXTURE(FolderWorld, "a node keeps nothing of a shard that was finished elsewhere once it hears of it") {
+  make_plan();
+  REQUIRE(run_and_kill(0) > 0);
+  CHECK_FALSE(scratch_files("a").empty());
+  environment["TMPDIR"] = node("b");
+  run_shard(0);
+  CHECK(scratch_files("b").empty());
+  environment["TMPDIR"] = node("a");
+  const auto again = attune(run_words(0));
+  CHECK(again.exit_code == 0);
+  CHECK(mentions(again.out, "was finished before"));
+  CHECK(scratch_files("a").empty());
+}
+
+TEST_CASE_FIXTURE(FolderWorld, "a shard that would have control problems alone is refused with the numbers that fit") {
+  const auto refused = attune(plan_with("--shards", "6"));
+  CHECK(refused.exit_code == 2);
+  CHECK(mentions(refused.err, "give --shards 5 or less, or --overlap 0"));
+  CHECK(attune(plan_with("--shards", "6", {"--overlap", "6"})).exit_code == 2);
+  CHECK_FALSE(fs::exists(planned("manifest.json")));
+  CHECK(attune(plan_with("--shards", "6", {"--overlap", "0"})).exit_code == 0);
+  for (int shard = 0; shard < 6; ++shard) CHECK(lines_in(planned("shards/000" + std::to_string(shard) + ".jsonl")).size() == 1);
+}
+
+TEST_CASE_FIXTURE(FolderWorld, "a budget that a shard's problems together do not have is refused when it is planned") {
+  const auto refused = attune(plan_words({"--budget", "500000000s"}));
+  CHECK(refused.exit_code == 2);
+  CHECK(mentions(refused.err, "longer than a command may take"));
+  CHECK_FALSE(fs::exists(planned("manifest.json")));
+  CHECK(attune(plan_words({"--budget", "300000000s"})).exit_code == 0);
+}
+
+TEST_CASE_FIXTURE(FolderWorld, "the same plan again restores what is missing or changed of it, and says so") {
+  REQUIRE(attune(tune_words("none")).exit_code == 0);
+  make_plan({"--try", database});
+  const std::string first = base::read_file(planned("shards/0000.jsonl")), carried = base::read_file(planned("try/0.db"));
+  fs::remove(planned("shards/0000.jsonl"));
+  test::write_bytes(planned("shards/0001.jsonl"), "changed\n");
+  fs::remove_all(planned("try"));
+  fs::remove_all(planned("results"));
+  const auto again = attune(plan_words({"--try", database}));
+  CHECK(again.exit_code == 0);
+  CHECK(mentions(again.out, "3 file(s) of it were missing or damaged"));
+  CHECK(base::read_file(planned("shards/0000.jsonl")) == first);
+  CHECK(base::read_file(planned("try/0.db")) == carried);
+  CHECK_FALSE(fs::exists(planned("shards/.carried")));
+  run_shard(0);
+  run_shard(1);
+  CHECK_FALSE(mentions(attune(plan_words({"--try", database})).out, "missing or damaged"));
+}
+
+}  // namespace test_fleet_folder
