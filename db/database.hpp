@@ -67,6 +67,8 @@ class Database {
   bool offer(const DeviceRow& row);
   bool offer(const TemplateRow& row);
   bool offer(const RecordRow& row);
+  /// The same, of a row whose key and checksum (db/tables.hpp) have been made.
+  bool offer(const RecordRow& row, const std::string& key, const std::string& sum);
   bool offer(const SessionRow& row);
   bool offer(const BestRow& row);
   /// Dispatch falls back to other results. Requires: as best_of.

@@ -57,9 +57,9 @@ void write_row(State& state, const Row& row) {
 
 /// Stores a record unless its key has one, which is what the index of keys is asked for in the same step. Returns whether it was stored.
 template <class State>
-bool write_new_record(State& state, const std::string& key, const RecordRow& row) {
+bool write_new_record(State& state, const std::string& key, const std::string& sum, const RecordRow& row) {
   Use use(state.statements.prepared(insert_new_sql<RecordRow>()));
-  use.bind(key).bind(checksum(key, row));
+  use.bind(key).bind(sum);
   bind_columns(state, use, row);
   if (use.run() == 0) return false;
   if (has_time(row))
@@ -183,10 +183,14 @@ bool Database::offer(const SessionRow& row) {
 }
 
 bool Database::offer(const RecordRow& row) {
+  const std::string key = Table<RecordRow>::key(row);
+  return offer(row, key, checksum(key, row));
+}
+
+bool Database::offer(const RecordRow& row, const std::string& key, const std::string& sum) {
   bool taken = false;
   state_->write("storing a record", [&] {
-    const std::string key = Table<RecordRow>::key(row);
-    taken = write_new_record(*state_, key, row);  // most are new
+    taken = write_new_record(*state_, key, sum, row);  // most are new
     if (taken) return;
     const auto known = state_->stored<RecordRow>(key);
     taken = !known || order(row, *known) > 0;

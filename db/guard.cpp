@@ -76,12 +76,7 @@ void wait_often(SQLite::Database& sqlite, Guard& guard) { sqlite3_busy_handler(s
 void wait_seldom(SQLite::Database& sqlite, Guard& guard) { sqlite3_busy_handler(sqlite.getHandle(), &wait_for_lock<2000, 100000>, &guard); }
 
 Guard::Guard(SQLite::Database& sqlite, std::filesystem::path path, KeepGoing keep_going, Limit limit)
-    : sqlite_(sqlite),
-      path_(std::move(path)),
-      keep_going_(std::move(keep_going)),
-      begun_s_(thread_cpu_s()),
-      allowed_s_(allowed_s()),
-      timed_(limit == Limit::ByFile) {
+    : sqlite_(sqlite), path_(std::move(path)), keep_going_(std::move(keep_going)), allowed_s_(allowed_s()), timed_(limit == Limit::ByFile) {
   sqlite3_progress_handler(sqlite_.getHandle(), kStepsBetween, &Guard::ask, this);
 }
 
@@ -109,13 +104,15 @@ void Guard::begin(const char* doing) {
 
 void Guard::begin_ending() {
   late_ = false;
-  begun_s_ = thread_cpu_s();
+  begun_s_ = kNotAsked;
 }
 
 int Guard::ask(void* guard) {
   auto* const self = static_cast<Guard*>(guard);
   if (!self->keeps_going()) return 1;
-  if (!self->timed_ || thread_cpu_s() - self->begun_s_ < self->allowed_s_) return 0;
+  if (!self->timed_) return 0;
+  if (self->begun_s_ == kNotAsked) self->begun_s_ = thread_cpu_s();
+  if (thread_cpu_s() - self->begun_s_ < self->allowed_s_) return 0;
   // It may have grown since it was opened.
   self->allowed_s_ = self->allowed_s();
   self->late_ = thread_cpu_s() - self->begun_s_ >= self->allowed_s_;

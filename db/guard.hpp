@@ -75,13 +75,16 @@ class Guard {
   };
 
  private:
+  /// The clock of a thread takes a system call: a piece of work of which nothing has been asked yet, as nearly all are too short for, has
+  /// its time from the first question on.
+  static constexpr double kNotAsked = -1;
   static int ask(void* guard);
   [[nodiscard]] double allowed_s() const;
 
   SQLite::Database& sqlite_;
   std::filesystem::path path_;
   KeepGoing keep_going_;
-  double begun_s_ = 0;
+  double begun_s_ = kNotAsked;
   double allowed_s_ = 0;
   bool timed_ = true;
   bool stopped_ = false;

@@ -44,10 +44,14 @@ template <class Row>
 void CheckedRows::keep(const Row& row) {
   if (!all_kept()) return;
   bytes_ += bytes_of(row);
-  if (all_kept())
+  if (!all_kept()) {
+    Rows().swap(rows_);
+  } else if constexpr (std::is_same_v<Row, RecordRow>) {
+    const std::string key = Table<RecordRow>::key(row);
+    rows_.emplace_back(Record{row, key, checksum(key, row)});
+  } else {
     rows_.emplace_back(row);
-  else
-    std::vector<std::variant<DeviceRow, TemplateRow, SessionRow, RecordRow>>().swap(rows_);
+  }
 }
 
 /// Checks rows, and keeps those that are merged first.
@@ -100,12 +104,20 @@ class Taking : public RowSink {
   void take(const SessionRow& row) override { give(row); }
   void take(const RecordRow& row) override { give(row); }
   void take(const BestRow& row) override { give(row); }
+  void take_known(const RecordRow& row, const std::string& key, const std::string& sum) {
+    count(row);
+    merging_.take_known(row, key, sum);
+  }
 
  private:
   template <class Row>
-  void give(const Row& row) {
+  void count(const Row& row) {
     ++count_of(rows_, row);
     if (on_row_) on_row_(rows_.all());
+  }
+  template <class Row>
+  void give(const Row& row) {
+    count(row);
     merging_.take(row);
   }
 
@@ -194,7 +206,16 @@ void MergeInTurn::take_rows(const Database& other, const CheckedRows& checked, c
     const Counted counted(merging, report_);
     Taking taking(merging, report_.rows, on_row);
     if (checked.all_kept()) {
-      for (const auto& row : checked.rows_) std::visit([&](const auto& one) { taking.take(one); }, row);
+      for (const auto& row : checked.rows_) {
+        std::visit(
+            [&]<class Row>(const Row& one) {
+              if constexpr (std::is_same_v<Row, CheckedRows::Record>)
+                taking.take_known(one.row, one.key, one.sum);
+              else
+                taking.take(one);
+            },
+            row);
+      }
     } else {
       static_cast<void>(other.for_each_row(taking, Database::BestRows::None));
     }

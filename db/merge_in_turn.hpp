@@ -2,6 +2,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -24,8 +25,15 @@ class CheckedRows {
   template <class Row>
   void keep(const Row& row);
 
-  std::vector<std::variant<DeviceRow, TemplateRow, SessionRow, RecordRow>> rows_;  ///< in the order in which they are merged
-  std::size_t bytes_ = 0;                                                          ///< about
+  /// The one thread that stores does not make what those that check can make.
+  struct Record {
+    RecordRow row;
+    std::string key, sum;
+  };
+  using Rows = std::vector<std::variant<DeviceRow, TemplateRow, SessionRow, Record>>;
+
+  Rows rows_;              ///< in the order in which they are merged
+  std::size_t bytes_ = 0;  ///< about
   LeftOut left_out_;
 };
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "db/exchange_parts.hpp"
+#include "db/tables.hpp"
 
 namespace attune::db {
 
@@ -19,7 +20,18 @@ template bool Merging::offer(const TemplateRow& row);
 template bool Merging::offer(const SessionRow& row);
 
 void Merging::take(const RecordRow& row) {
-  if (!offer(row) || is_verified(row)) return;
+  const std::string key = Table<RecordRow>::key(row);
+  take_known(row, key, checksum(key, row));
+}
+
+void Merging::take_known(const RecordRow& row, const std::string& key, const std::string& sum) {
+  on_row_();
+  if (!database_.offer(row, key, sum)) return;
+  ++count_of(stored, row);
+  if (!is_verified(row)) note_failure(row);
+}
+
+void Merging::note_failure(const RecordRow& row) {
   for (const char* objective : {kTime, kUnverifiedTime}) {
     Query problem = problem_of(row);
     problem.objective = objective;

@@ -18,6 +18,8 @@ class Merging : public RowSink {
   void take(const TemplateRow& row) override { offer(row); }
   void take(const SessionRow& row) override { offer(row); }
   void take(const RecordRow& row) override;
+  /// The same, of a row whose key and checksum (db/tables.hpp) have been made.
+  void take_known(const RecordRow& row, const std::string& key, const std::string& sum);
   void take(const BestRow&) override {}  // offer_best, later
 
   /// Best rows that were there, of configurations that fail by what has come. Requires: all records have come, as below.
@@ -31,6 +33,7 @@ class Merging : public RowSink {
  private:
   template <class Row>
   bool offer(const Row& row);
+  void note_failure(const RecordRow& row);
   void forget_unless_supported(const Query& problem);
 
   Database& database_;

@@ -1,4 +1,6 @@
 """Tables of the recorded runs of the tests: tests/gpu/*.json and tests/fuzz/results/*.json."""
+import json
+
 from common import MISSING, provenance, read_object, table
 
 
@@ -25,11 +27,16 @@ def sanitizers(root):
 
 
 def fuzzers(root):
-    found = [read_object(path) for path in sorted((root / "tests" / "fuzz" / "results").glob("*.json"))]
+    found = sorted((root / "tests" / "fuzz" / "results").glob("*.json"))
     if not found:
         return "No long run of the fuzzers is recorded yet.\n"
-    rows = [(result["target"], "yes" if result["sanitized"] else "no", f"{result['seconds']:,}",
-             f"{result['cpu_seconds']:,}" if "cpu_seconds" in result else MISSING, *(f"{result[name]:,}" for name in ("inputs", "accepted", "refusals")),
-             len(result["findings"])) for result in found]
-    return table((("reader of", False), ("sanitizers", False), ("seconds", True), ("CPU seconds", True), ("inputs", True), ("accepted", True), ("different refusals", True),
+    rows = []
+    for path in found:
+        runs = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        total = {name: sum(run[name] for run in runs) for name in ("inputs", "accepted")}
+        # Runs before that was recorded had a processor of their own.
+        cpu_seconds = sum(run.get("cpu_seconds", run["seconds"]) for run in runs)
+        rows.append((runs[0]["target"], "yes" if all(run["sanitized"] for run in runs) else "no", len(runs), f"{cpu_seconds:,}",
+                     f"{total['inputs']:,}", f"{total['accepted']:,}", f"{max(run['refusals'] for run in runs):,}", sum(len(run["findings"]) for run in runs)))
+    return table((("reader of", False), ("sanitizers", False), ("runs", True), ("CPU seconds", True), ("inputs", True), ("accepted", True), ("most different refusals", True),
                   ("findings", True)), rows)

@@ -345,7 +345,7 @@ int fuzz_main(int argc, char** argv, const std::string& name, std::vector<std::s
   const double seconds = std::chrono::duration<double>(Clock::now() - started).count();
   const std::string figures = base::dump_json_replacing(figures_of(name, settings, shared, seconds, findings));
   fmt::print("{}\n", figures);
-  if (!settings.output.empty()) std::ofstream(settings.output) << figures << '\n';
+  if (!settings.output.empty()) std::ofstream(settings.output, std::ios::app) << figures << '\n';
   ::munmap(&shared, sizeof(Shared));
   return findings.empty() ? 0 : 1;
 }

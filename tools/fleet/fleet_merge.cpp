@@ -140,25 +140,33 @@ class FleetMerge {
   struct CheckedShard {
     OpenedShard opened;
     db::CheckedRows rows;
+    std::vector<db::RecordRow> of_controls;  ///< without their details
   };
 
   /// Runs in threads of its own. Throws: as db::check_rows.
-  [[nodiscard]] static CheckedShard check(OpenedShard opened) {
+  [[nodiscard]] CheckedShard check(OpenedShard opened) const {
     session::ExchangeRules rules;
     auto rows = db::check_rows(opened.database, rules, [](std::uint64_t) { throw_when_stopped(); });
-    return {std::move(opened), std::move(rows)};
+    std::vector<db::RecordRow> of_controls;
+    db::Query query = planned_records();
+    for (const auto& control : controls_) {
+      query.problem = control;
+      opened.database.for_each_record(query, [&](const db::RecordRow& record) { of_controls.emplace_back(record).detail_json.clear(); });
+    }
+    return {std::move(opened), std::move(rows), std::move(of_controls)};
   }
 
-  /// Shards are checked ahead, as many at a time as there are processors beside the one that stores: checking takes longer than storing.
+  /// Shards are checked ahead, one more at a time than there are processors: while the one that stores waits for the disk, all of them
+  /// check.
   void take_all_rows(db::MergeInTurn& merge) {
-    const std::size_t ahead = std::max<std::size_t>(base::available_cpus().size(), 2) - 1;
+    const std::size_t ahead = base::available_cpus().size() + 1;
     std::deque<std::future<CheckedShard>> checking;
     std::size_t next = 0;
     for (auto& shard : report_.shards) {
-      for (; next < report_.shards.size() && checking.size() <= ahead; ++next) {
+      for (; next < report_.shards.size() && checking.size() < ahead; ++next) {
         const fs::path path = report_.shards[next].path, finished = finished_path(options_.folder, next);
         checking.push_back(path.empty() ? std::future<CheckedShard>()
-                                        : std::async(std::launch::async, [path, finished] { return check(open(path, finished)); }));
+                                        : std::async(std::launch::async, [this, path, finished] { return check(open(path, finished)); }));
       }
       auto checked = std::move(checking.front());
       checking.pop_front();
@@ -167,6 +175,7 @@ class FleetMerge {
         const CheckedShard found = checked.get();
         follow(shard, found.opened.path);
         store_rows(merge, shard, found);
+        for (const auto& record : found.of_controls) agreement_.add(shard.number, record);
         look_into(shard, found.opened.database);
       });
     }
@@ -226,17 +235,10 @@ class FleetMerge {
   /// What the report tells of it.
   void look_into(MergedShard& shard, const db::Database& other) {
     for (const auto& row : other.devices()) shard.devices.push_back(base::try_parse_json(row.info_json));
-    db::Query query;
-    query.template_hash = manifest_.template_hash;
-    query.policy = manifest_.options.policy;
     const std::size_t planned = manifest_.shards[shard.number].problems;
     // One without a valid configuration has no session, and is done all the same.
     const bool finished = shard.state == MergedShard::State::Finished;
-    shard.left = finished ? 0 : planned - std::min(planned, finished_problems(other, query));
-    for (const auto& control : controls_) {
-      query.problem = control;
-      other.for_each_record(query, [&](const db::RecordRow& record) { agreement_.add(shard.number, record); });
-    }
+    shard.left = finished ? 0 : planned - std::min(planned, finished_problems(other));
     try {
       shard.runs = read_runs(runs_path(options_.folder, shard.number));
     } catch (const Error& failure) {
@@ -245,9 +247,17 @@ class FleetMerge {
     }
   }
 
-  [[nodiscard]] std::size_t finished_problems(const db::Database& other, const db::Query& query) const {
+  /// What the plan's tasks measure.
+  [[nodiscard]] db::Query planned_records() const {
+    db::Query query;
+    query.template_hash = manifest_.template_hash;
+    query.policy = manifest_.options.policy;
+    return query;
+  }
+
+  [[nodiscard]] std::size_t finished_problems(const db::Database& other) const {
     std::set<std::string> finished;
-    for (const auto& session : other.sessions(query)) {
+    for (const auto& session : other.sessions(planned_records())) {
       if (session.state == "finished") finished.insert(session.problem);
     }
     return finished.size();

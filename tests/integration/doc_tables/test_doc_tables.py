@@ -292,13 +292,14 @@ class DocTables(TablesCase):
         self.assertIn("| 2^10 | 1.000 | not recorded | not recorded | not recorded | b=true |",
                       self.generated("reduce_vs_cub"))
 
-    def test_fuzzers_have_a_row_each_and_their_findings_are_counted(self):
+    def test_fuzzers_have_a_row_each_of_all_their_runs_and_their_findings_are_counted(self):
         self.assertIn("No long run of the fuzzers is recorded yet.", self.generated("fuzzers"))
         results = self.root / "tests/fuzz/results"
         results.mkdir(parents=True)
-        (results / "sizes.json").write_text(json.dumps({"target": "sizes", "sanitized": True, "seconds": 1800, "cpu_seconds": 1234, "inputs": 12345, "accepted": 7, "refusals": 5,
-                                                        "findings": [{"what": "crash", "file": "x"}]}))
-        self.assertIn("| sizes | yes | 1,800 | 1,234 | 12,345 | 7 | 5 | 1 |", self.generated("fuzzers"))
+        runs = ({"target": "sizes", "sanitized": True, "seconds": 1800, "inputs": 12345, "accepted": 7, "refusals": 5, "findings": [{"what": "crash", "file": "x"}]},
+                {"target": "sizes", "sanitized": True, "seconds": 999, "cpu_seconds": 200, "inputs": 1000, "accepted": 1, "refusals": 6, "findings": []})
+        (results / "sizes.json").write_text("".join(json.dumps(run) + "\n" for run in runs))
+        self.assertIn("| sizes | yes | 2 | 2,000 | 13,345 | 8 | 6 | 1 |", self.generated("fuzzers"))
 
     def test_gpu_tests_are_one_line(self):
         outcome = {"passed": 41, "failed": 0, "skipped": 2, **HEAD, "device": "Imaginary 1"}

@@ -2,7 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <random>
+#include <string>
+#include <vector>
+
 #include "attune/error.hpp"
+#include "tuner/base/canonical_json.hpp"
 #include "tuner/base/median.hpp"
 
 namespace test_json {
@@ -50,6 +55,48 @@ TEST_CASE("members are written sorted, on one line or indented; bytes that are n
   const json cut = "caf\xC3";
   CHECK_THROWS_AS(static_cast<void>(base::dump_json(cut)), json::type_error);
   CHECK(base::dump_json_replacing(cut) == "\"caf\xEF\xBF\xBD\"");
+}
+
+TEST_CASE("a text is canonical exactly where writing its value gives the same text") {
+  const std::vector<std::string> samples = {
+      R"({"a":[1,-2,18446744073709551615,-9223372036854775808],"b":{"c":"d","e":null},"f":true,"g":0.1,"h":1.0,"i":-0.0,"j":1e+300})",
+      R"({"configuration":"{\"block_size\":32,\"load\":\"tiles\"}","path":"a\\b/c","control":"\b\t\n\f\r\u0001\u001f","text":"\u007fé€𝄞"})",
+      R"({})",
+      R"([])",
+      R"([[],{},[{}]])",
+      R"("")",
+      R"(7)",
+      R"({"":"","a":""})"};
+  int canonical = 0, other = 0;
+  const auto check = [&](const std::string& text) {
+    const json value = try_parse_json(text);
+    if (value.is_discarded()) return;
+    CAPTURE(text);
+    const bool same = dump_json_replacing(value) == text;
+    CHECK(is_canonical_json(value, text) == same);
+    ++(same ? canonical : other);
+  };
+  std::mt19937 random(3);
+  const std::string alphabet = R"( {}[]",:\u0e+-.19azE/)"
+                               "\x7f\t";
+  for (const std::string& sample : samples) {
+    check(dump_json_replacing(parse_json(sample)));
+    check(sample + " ");
+    for (int i = 0; i < 20'000; ++i) {
+      std::string text = sample;
+      const char c = alphabet[random() % alphabet.size()];
+      const std::size_t at = random() % (text.size() + 1);
+      if (random() % 3 == 0 || at == text.size())
+        text.insert(at, 1, c);
+      else if (random() % 2 == 0)
+        text.erase(at, 1);
+      else
+        text[at] = c;
+      check(text);
+    }
+  }
+  CHECK(canonical > 1000);
+  CHECK(other > 1000);
 }
 
 TEST_CASE("bytes that are no text go into a value and come back, and no other value has some") {

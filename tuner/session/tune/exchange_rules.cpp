@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attune/error.hpp"
+#include "tuner/base/canonical_json.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/measure/measurement.hpp"
 #include "tuner/session/tune/store.hpp"
@@ -48,7 +49,7 @@ json parse_object(const char* field, const std::string& text) {
   if (is_deeper(text, kMaximumDepth)) throw Error(fmt::format("the field '{}' is nested too deeply", field));
   json parsed = base::try_parse_json(text);
   if (!parsed.is_object()) throw Error(fmt::format("the field '{}' is no JSON object", field));
-  if (base::dump_json_replacing(parsed) != text)
+  if (!base::is_canonical_json(parsed, text))
     throw Error(fmt::format("the field '{}' is not in canonical form (sorted members, no spaces)", field));
   return parsed;
 }
