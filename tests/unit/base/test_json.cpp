@@ -69,18 +69,18 @@ TEST_CASE("a text is canonical exactly where writing its value gives the same te
       R"({"":"","a":""})"};
   int canonical = 0, other = 0;
   const auto check = [&](const std::string& text) {
-    const json value = try_parse_json(text);
+    const json value = base::try_parse_json(text);
     if (value.is_discarded()) return;
     CAPTURE(text);
-    const bool same = dump_json_replacing(value) == text;
-    CHECK(is_canonical_json(value, text) == same);
+    const bool same = base::dump_json_replacing(value) == text;
+    CHECK(base::is_canonical_json(value, text) == same);
     ++(same ? canonical : other);
   };
   std::mt19937 random(3);
   const std::string alphabet = R"( {}[]",:\u0e+-.19azE/)"
                                "\x7f\t";
   for (const std::string& sample : samples) {
-    check(dump_json_replacing(parse_json(sample)));
+    check(base::dump_json_replacing(base::parse_json(sample)));
     check(sample + " ");
     for (int i = 0; i < 20'000; ++i) {
       std::string text = sample;
