@@ -24,6 +24,9 @@ void remove_rows(State& state, const char* sql, const Names& rows) {
 
 template <class State>
 void remove_planned(State& state, const PrunePlan& plan) {
+  // Texts that nothing refers to go too, also where a batch has stored them.
+  state.known_problems.clear();
+  state.known_configurations.clear();
   remove_rows(state, "DELETE FROM metrics WHERE record_key = (SELECT key FROM records WHERE id = ?)", plan.records);
   remove_rows(state, "DELETE FROM records WHERE id = ?", plan.records);
   remove_rows(state, "DELETE FROM best WHERE rowid = ?", plan.best);

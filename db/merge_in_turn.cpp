@@ -1,5 +1,6 @@
 #include "db/merge_in_turn.hpp"
 
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
@@ -47,8 +48,9 @@ void CheckedRows::keep(const Row& row) {
   if (!all_kept()) {
     Rows().swap(rows_);
   } else if constexpr (std::is_same_v<Row, RecordRow>) {
-    const std::string key = Table<RecordRow>::key(row);
-    rows_.emplace_back(Record{row, key, checksum(key, row)});
+    const std::string key = Table<RecordRow>::key(row), sum = checksum(key, row);
+    bytes_ += 2 * sizeof(std::string) + key.size() + sum.size();
+    rows_.emplace_back(Record{row, key, sum});
   } else {
     rows_.emplace_back(row);
   }
@@ -193,6 +195,10 @@ void MergeInTurn::commit_when_due() {
   if (batch_ && Clock::now() - begun_ >= kLongestLock) finish();
 }
 
+std::chrono::nanoseconds MergeInTurn::left() const {
+  return batch_ ? std::max<std::chrono::nanoseconds>(begun_ + kLongestLock - Clock::now(), 0ns) : 0ns;
+}
+
 void MergeInTurn::finish() {
   if (!batch_) return;
   batch_->commit();
@@ -202,9 +208,18 @@ void MergeInTurn::finish() {
 void MergeInTurn::take_rows(const Database& other, const CheckedRows& checked, const OnRow& on_row) {
   begin();
   Merging merging(database_, kNothing);
+  // A database of millions of rows is stored in several transactions too.
+  const OnRow between = [&](std::uint64_t rows) {
+    constexpr std::uint64_t kRowsBetween = 1000;
+    if (rows % kRowsBetween == 0) {
+      commit_when_due();
+      begin();
+    }
+    if (on_row) on_row(rows);
+  };
   {
     const Counted counted(merging, report_);
-    Taking taking(merging, report_.rows, on_row);
+    Taking taking(merging, report_.rows, between);
     if (checked.all_kept()) {
       for (const auto& row : checked.rows_) {
         std::visit(

@@ -57,6 +57,8 @@ class MergeInTurn {
   /// Best rows; those without a verified record in what was merged are left out and counted. Requires: check_rows took `other` as it is
   /// now. Throws: as take_rows.
   void take_best(const Database& other, const OnRow& on_row = {});
+  /// How long the open transaction may still wait for rows: whoever has none by then calls `finish`. 0 without a transaction.
+  [[nodiscard]] std::chrono::nanoseconds left() const;
   /// Without it the rows since the last commit are not stored. Throws: DatabaseError.
   void finish();
   /// Of all calls so far.

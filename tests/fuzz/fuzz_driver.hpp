@@ -25,9 +25,10 @@ using FuzzTarget = std::function<void(const std::string& input)>;
 ///
 /// Arguments: --seed N (1), --iterations N (no limit), --seconds S (ATTUNE_FUZZ_SECONDS, else 4; 1,800 where ATTUNE_CAMPAIGN is full; 0 is
 /// no limit),
-///            --deadline S (10 or what the format says, CPU time of one input; five times that under a sanitizer), --memory MiB (4,096; not
-///            under a sanitizer), --max-bytes N (65,536), --findings FOLDER (fuzz_findings), --output FILE (the figures as well, behind those of earlier runs), FILE...
-///            (runs these inputs alone, in this process: for a debugger).
+///            --cpu-seconds S (no limit; of each child, so that a run beside other work does as much), --deadline S (10 or what the format
+///            says, CPU time of one input; five times that under a sanitizer), --memory MiB (4,096; not under a sanitizer), --max-bytes N
+///            (65,536), --findings FOLDER (fuzz_findings), --output FILE (the figures as well, behind those of earlier runs), FILE... (runs
+///            these inputs alone, in this process: for a debugger).
 /// Prints the figures as one line of JSON: target, seed, seconds, cpu_seconds, inputs, accepted, refused, refusals (different ones),
 ///            slowest_cpu_ms, largest_bytes, findings (list of {"what", "file"}).
 /// Returns: 0 without findings, 1 with some, 2 for arguments that make no sense.

@@ -112,7 +112,7 @@ cp "$source_folder/tests/install/consumer/main.cpp" "$root/home/user/consumer/"
 cp -r "$source_folder/tests/support/runtime_over_driver" "$root/home/user/consumer/"
 # nvcc itself says where its toolkit is: what is on PATH may be a script elsewhere that calls it.
 nvcc=$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)
-toolkit=$(realpath "$("$nvcc" --dryrun -E -x cu /dev/null 2>&1 | sed -n 's/^#\$ TOP=//p')")
+toolkit=$(realpath "$("$nvcc" --dryrun -E -x cu /dev/null 2>&1 | sed -n 's/^#\$ TOP=//p')") || skip "there is no nvcc that says where its toolkit is"
 [[ -e $toolkit/include/cuda.h ]] || skip "the CUDA toolkit is not where nvcc says"
 mkdir -p "$root/usr/local/cuda" "$root/opt/fake_cuda"
 mount --bind -o ro "$toolkit" "$root/usr/local/cuda"

@@ -21,8 +21,8 @@ struct Managed {
   int most_sm_mhz = 0;
 };
 
-/// On a sick device it hangs.
-constexpr std::chrono::seconds kPatience{20};
+/// On a sick device it hangs. Two questions are asked.
+constexpr std::chrono::seconds kPatience{10};
 
 /// The lines of `nvidia-smi QUERY`, each as its cells; nothing where it does not run.
 std::vector<std::vector<std::string>> ask_nvidia_smi(const std::string& query) {

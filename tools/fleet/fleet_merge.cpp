@@ -83,12 +83,12 @@ class FleetMerge {
     shard.number = number;
     shard.left = manifest_.shards[number].problems;
     std::error_code error;
-    for (const auto& [path, state] : {std::pair(finished_path(options_.folder, number), MergedShard::State::Finished),
-                                      {partial_path(options_.folder, number), MergedShard::State::Partial}}) {
+    // A task that ends makes the whole before it removes the part: looked for in the other order, both might be missed.
+    for (const auto& [path, state] : {std::pair(partial_path(options_.folder, number), MergedShard::State::Partial),
+                                      {finished_path(options_.folder, number), MergedShard::State::Finished}}) {
       if (!fs::exists(path, error)) continue;
       shard.path = path;
       shard.state = state;
-      break;
     }
     return shard;
   }
@@ -173,12 +173,13 @@ class FleetMerge {
       checking.pop_front();
       if (!checked.valid()) continue;
       reading(shard, [&] {
+        if (checked.wait_for(merge.left()) != std::future_status::ready) merge.finish();  // others may write meanwhile
         CheckedShard found = checked.get();
         follow(shard, found.opened.path);
         store_rows(merge, shard, found);
         for (const auto& record : found.of_controls) agreement_.add(shard.number, record);
         look_into(shard, found.opened.database);
-        leaving = std::async(std::launch::async, [gone = std::move(found)] {});
+        leaving = std::async(std::launch::async, [gone = std::move(found)]() mutable { const CheckedShard here(std::move(gone)); });
       });
     }
   }
@@ -279,7 +280,7 @@ class FleetMerge {
 int merge_fleet(const FleetMergeOptions& options) {
   const auto manifest = Manifest::load(options.folder);
   std::error_code error;
-  if (fs::equivalent(fs::absolute(options.database, error).parent_path(), options.folder / "results", error))
+  if (fs::equivalent(fs::weakly_canonical(fs::absolute(options.database), error).parent_path(), options.folder / "results", error))
     throw UsageError(fmt::format("failed merging into {}: tasks write into this folder, and would take it for a result; name another file",
                                  options.database.string()));
   refuse_shipped(options.database, "merging into");

@@ -6,6 +6,7 @@
 
 #include "attune/error.hpp"
 #include "db/exchange.hpp"
+#include "db/merge_in_turn.hpp"
 #include "tools/fleet/manifest.hpp"
 #include "tools/fleet/plan_files.hpp"
 #include "tuner/base/output_file.hpp"
@@ -29,7 +30,53 @@ std::string fault_of(const fs::path& path) {
   }
 }
 
+/// Why what another task has published cannot be taken: damaged, or with rows that no merge takes. Empty when it can.
+std::string fault_of_published(const fs::path& path) {
+  std::error_code error;
+  if (fs::symlink_status(path, error).type() != fs::file_type::regular) return "it is no regular file";
+  if (std::string why = fault_of(path); !why.empty()) return why;
+  try {
+    session::ExchangeRules rules;
+    static_cast<void>(db::check_rows(db::Database::open(path, db::OpenMode::ReadOnly), rules));
+    return {};
+  } catch (const Error& failure) {
+    return failure.what();
+  }
+}
+
+constexpr const char* kDamaged = ".damaged-";
+
+void set_file_aside(const fs::path& path, std::size_t shard, const std::string& why) {
+  const fs::path aside = fmt::format("{}{}{}", path.string(), kDamaged, base::utc_stamp());
+  std::error_code error;
+  fs::rename(path, aside, error);
+  if (error) throw EnvironmentError(fmt::format("failed setting aside {}: {}", path.string(), error.message()));
+  base::tell_message(
+      fmt::format("what earlier tasks had of shard {} cannot be read ({}); it is kept as {}, and what it held is measured again", shard,
+                  why, aside.string()));
+}
+
+/// Only asked where a node has published and the folder has nothing: it may have thousands of files.
+bool has_set_aside(const fs::path& folder, std::size_t shard) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder / "results", error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(shard_name(shard) + ".") && name.find(kDamaged) != std::string::npos) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+bool is_finished(const fs::path& folder, std::size_t shard) {
+  const fs::path path = finished_path(folder, shard);
+  std::error_code error;
+  if (fs::symlink_status(path, error).type() == fs::file_type::not_found) return false;
+  const std::string why = fault_of_published(path);
+  if (why.empty()) return true;
+  set_file_aside(path, shard, why);
+  return false;
+}
 
 ShardResults::ShardResults(fs::path folder, std::size_t shard, fs::path scratch)
     : folder_(std::move(folder)), scratch_(std::move(scratch)), database_(scratch_ / (shard_name(shard) + ".db")), shard_(shard) {}
@@ -45,22 +92,11 @@ std::optional<ShardResults::Version> ShardResults::published() const {
   return Version{found.st_dev, found.st_ino, found.st_size, found.st_mtim.tv_sec, found.st_mtim.tv_nsec};
 }
 
-void ShardResults::set_aside(const std::string& why) const {
-  const fs::path partial = partial_path(folder_, shard_);
-  const fs::path aside = fmt::format("{}.damaged-{}", partial.string(), base::utc_stamp());
-  std::error_code error;
-  fs::rename(partial, aside, error);
-  if (error) throw EnvironmentError(fmt::format("failed setting aside {}: {}", partial.string(), error.message()));
-  base::tell_message(
-      fmt::format("what earlier tasks had of shard {} cannot be read ({}); it is kept as {}, and what it held is measured again", shard_,
-                  why, aside.string()));
-}
-
 void ShardResults::take_in() {
   const auto version = published();
   if (!version || version == own_) return;
   const fs::path partial = partial_path(folder_, shard_);
-  if (const std::string why = fault_of(partial); !why.empty()) return set_aside(why);
+  if (const std::string why = fault_of_published(partial); !why.empty()) return set_file_aside(partial, shard_, why);
   std::error_code error;
   if (!fs::exists(database_, error)) {
     // With the code of winners, which rows that are merged leave behind.
@@ -84,9 +120,11 @@ fs::path ShardResults::mark_of_publishing() const { return scratch_ / (shard_nam
 /// Every task notes that it runs before it measures, and marks on its node that it has published: where the plan's folder has no note, or
 /// no copy of what was published, somebody has removed it.
 bool ShardResults::were_removed() const {
-  if (finished() || published()) return false;
+  // In this order: a task that ends makes the whole before it removes the part.
+  if (published() || finished()) return false;
   std::error_code error;
-  return !fs::exists(runs_path(folder_, shard_), error) || fs::exists(mark_of_publishing(), error);
+  if (!fs::exists(runs_path(folder_, shard_), error)) return true;
+  return fs::exists(mark_of_publishing(), error) && !has_set_aside(folder_, shard_);
 }
 
 void ShardResults::set_node_aside(const char* as, const std::string& why) const {

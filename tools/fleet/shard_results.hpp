@@ -9,6 +9,10 @@
 
 namespace attune::tools {
 
+/// Whether the result of a shard is there. What lies in its place and cannot be read, or holds rows that no merge takes, is set aside under
+/// another name and told. Throws: EnvironmentError.
+[[nodiscard]] bool is_finished(const std::filesystem::path& folder, std::size_t shard);
+
 /// What one task of a shard has in the plan's folder and on its node. The database is tuned into on the node, since SQLite's locks and
 /// memory mapping do not hold over a network; the folder gets whole, closed copies of it, each in one step. Tasks of other nodes may
 /// work at the same shard, as when a scheduler believes a node dead that is not: what they have published is taken in before it is
@@ -43,7 +47,6 @@ class ShardResults {
   [[nodiscard]] std::optional<Version> published() const;
   void take_in();
   void remove_partial() const;
-  void set_aside(const std::string& why) const;
   [[nodiscard]] bool were_removed() const;
   void set_node_aside(const char* as, const std::string& why) const;
   [[nodiscard]] std::filesystem::path mark_of_publishing() const;

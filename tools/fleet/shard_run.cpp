@@ -275,7 +275,7 @@ int run_shard(const ShardRunOptions& options, const CommandContext& context) {
   const spec::TemplateLibrary library({folders.begin(), folders.end()});
   const auto kernel = named_template(library, manifest.options.template_name);
   check_content(manifest, kernel);
-  if (std::error_code error; fs::exists(finished_path(options.folder, shard), error)) {
+  if (is_finished(options.folder, shard)) {
     tidy_node(options, manifest, shard);
     tell_state(options, shard, "was finished before", 0, entry.problems);
     return 0;

@@ -43,6 +43,15 @@ struct FolderWorld : FleetWorld {
   [[nodiscard]] fs::path planned(const std::string& name) const { return fs::path(plan) / name; }
 };
 
+/// Its checksum is right, and its detail is not in the canonical form.
+void put_odd_row(const fs::path& path) {
+  auto database = db::Database::open(path, db::OpenMode::ReadWrite);
+  auto row = database.records({}).front();
+  row.detail_json.insert(1, " ");
+  row.recorded_at = "2099-01-01T00:00:00Z";
+  database.put(row);
+}
+
 /// Whether a process has the file open.
 bool has_open(int pid, const fs::path& file) {
   std::error_code ignored;
@@ -82,19 +91,33 @@ TEST_CASE_FIXTURE(FolderWorld, "links in the place of results lead no task to so
   CHECK_FALSE(mentions(refused.out, "configurations measured"));
   fs::remove(result(0, ".runs.jsonl"));
   fs::create_symlink(folder / "nothing", result(0, ".db"));
-  const auto unpublished = attune(run_words(0));
-  CHECK(unpublished.exit_code == 4);
-  CHECK(mentions(unpublished.err, "shard-0000.db"));
+  const auto set_aside = attune(run_words(0));
+  CHECK(set_aside.exit_code == 0);
+  CHECK(mentions(set_aside.err, "it is no regular file"));
   CHECK_FALSE(fs::exists(folder / "nothing"));
-  fs::remove(result(0, ".db"));
-  const auto again = attune(run_words(0, {"--json"}));
-  CHECK(again.exit_code == 0);
-  CHECK(measured_by(again) == 0);
+  CHECK(fs::is_regular_file(fs::symlink_status(result(0, ".db"))));
   CHECK(records_in(result(0, ".db")) == 3 * kSpace);
   fs::create_symlink(others, result(1, ".part.db"));
   run_shard(1);
   CHECK(is_there(1, ".db"));
   CHECK(base::read_file(others) == "somebody's");
+}
+
+TEST_CASE_FIXTURE(FolderWorld, "results that no merge would take finish no shard: they are set aside, told, and measured again") {
+  make_plan();
+  run_shard(0);
+  SUBCASE("an empty file in the place of the whole") { test::write_bytes(result(0, ".db"), ""); }
+  SUBCASE("a whole with a row that is not as attune writes it") { put_odd_row(result(0, ".db")); }
+  SUBCASE("a part with such a row") {
+    put_odd_row(result(0, ".db"));
+    fs::rename(result(0, ".db"), result(0, ".part.db"));
+  }
+  const auto again = attune(run_words(0, {"--json"}));
+  CHECK(again.exit_code == 0);
+  CHECK(mentions(again.err, ".damaged-"));
+  CHECK(measured_by(again) == 3 * kSpace);
+  CHECK(records_in(result(0, ".db")) == 3 * kSpace);
+  CHECK(merge((folder / "all.db").string())["shards"][0]["state"] == "finished");
 }
 
 TEST_CASE_FIXTURE(FolderWorld, "a shard whose results vanish while the fleet is merged costs itself alone, and is named") {

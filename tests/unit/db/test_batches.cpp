@@ -114,4 +114,18 @@ TEST_CASE("texts that a batch stored and rolled back are stored by the next one"
   CHECK(database.records({}).size() == 1);
 }
 
+TEST_CASE("a record that is stored behind a pruning in the same batch has its texts") {
+  const TemporaryFolder folder;
+  Database database = Database::open(folder / "a.db", OpenMode::ReadWrite);
+  Database::Batch batch(database);
+  database.put(record(1));
+  PruneRequest all;
+  all.recorded_before = row_time("2100-01-01T00:00:00Z");
+  (void)database.prune(all);
+  REQUIRE(database.records({}).empty());
+  database.put(record(1));
+  batch.commit();
+  CHECK(database.records({}).size() == 1);
+}
+
 }  // namespace test_batches
