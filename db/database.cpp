@@ -40,19 +40,16 @@ void Database::State::roll_back() noexcept {
 std::string Database::State::store_text(KnownTexts& known, const char* table, const std::string& text) {
   constexpr std::size_t kMostKnown = 100'000;
   const bool batched = batch == BatchState::Open;
-  if (batched && !known.last_key.empty() && text == known.last) return known.last_key;
   std::string key = base::content_key(text);
-  if (!batched || !known.keys.contains(key)) {
-    statements.run(fmt::format("INSERT INTO {} (key, text) VALUES (?, ?)"
-                               " ON CONFLICT (key) DO UPDATE SET text = excluded.text WHERE text <> excluded.text",
-                               table),
-                   key, text);
+  if (batched && known.contains(key)) return key;
+  statements.run(fmt::format("INSERT INTO {} (key, text) VALUES (?, ?)"
+                             " ON CONFLICT (key) DO UPDATE SET text = excluded.text WHERE text <> excluded.text",
+                             table),
+                 key, text);
+  if (batched) {
+    if (known.size() >= kMostKnown) known.clear();
+    known.insert(key);
   }
-  if (!batched) return key;
-  if (known.keys.size() >= kMostKnown) known.clear();
-  known.keys.insert(key);
-  known.last = text;
-  known.last_key = key;
   return key;
 }
 

@@ -189,12 +189,8 @@ struct Database::State {
   /// Stores the text under its content key, repairing a damaged one; returns the key.
   std::string store_problem(const std::string& text) { return store_text(known_problems, "problems", text); }
   std::string store_configuration(const std::string& text) { return store_text(known_configurations, "configurations", text); }
-  /// Texts that the open batch has stored or found as they should be: nobody else writes until it ends.
-  struct KnownTexts {
-    std::unordered_set<std::string> keys;
-    std::string last, last_key;  ///< rows of one problem follow each other
-    void clear() { *this = {}; }
-  };
+  /// Keys of texts that the open batch has stored or found as they should be: nobody else writes until it ends.
+  using KnownTexts = std::unordered_set<std::string>;
   std::string store_text(KnownTexts& known, const char* table, const std::string& text);
 
   const std::uint64_t opened_as = next_number();  ///< of this opened file

@@ -161,7 +161,6 @@ class FleetMerge {
   void take_all_rows(db::MergeInTurn& merge) {
     const std::size_t ahead = base::available_cpus().size() + 1;
     std::deque<std::future<CheckedShard>> checking;
-    std::future<void> leaving;  // memory of ten thousand rows is given back by a thread that does not store either
     std::size_t next = 0;
     for (auto& shard : report_.shards) {
       for (; next < report_.shards.size() && checking.size() < ahead; ++next) {
@@ -174,12 +173,11 @@ class FleetMerge {
       if (!checked.valid()) continue;
       reading(shard, [&] {
         if (checked.wait_for(merge.left()) != std::future_status::ready) merge.finish();  // others may write meanwhile
-        CheckedShard found = checked.get();
+        const CheckedShard found = checked.get();
         follow(shard, found.opened.path);
         store_rows(merge, shard, found);
         for (const auto& record : found.of_controls) agreement_.add(shard.number, record);
         look_into(shard, found.opened.database);
-        leaving = std::async(std::launch::async, [gone = std::move(found)]() mutable { const CheckedShard here(std::move(gone)); });
       });
     }
   }

@@ -30,7 +30,8 @@ std::string fault_of(const fs::path& path) {
   }
 }
 
-/// Why what another task has published cannot be taken: damaged, or with rows that no merge takes. Empty when it can.
+/// Why what another task has published cannot be taken: damaged, or with rows that no merge takes. Empty when it can. Throws: what says
+/// nothing of the rows.
 std::string fault_of_published(const fs::path& path) {
   std::error_code error;
   if (fs::symlink_status(path, error).type() != fs::file_type::regular) return "it is no regular file";
@@ -39,7 +40,7 @@ std::string fault_of_published(const fs::path& path) {
     session::ExchangeRules rules;
     static_cast<void>(db::check_rows(db::Database::open(path, db::OpenMode::ReadOnly), rules));
     return {};
-  } catch (const Error& failure) {
+  } catch (const SpecError& failure) {
     return failure.what();
   }
 }

@@ -24,8 +24,8 @@ TEST_CASE("homes, names and UUIDs are replaced wherever they stand, the same UUI
 }
 
 TEST_CASE("short names are replaced as words of their own; other people's homes lose their names") {
-  const Redaction redaction({{"/root"}, {"bob"}, {"vm"}});
-  CHECK(redaction("bob bobbin vm llvm /root/a /rootfs vm_1") == "USER bobbin HOST llvm ~/a /rootfs HOST_1");
+  const Redaction redaction({{"/opt/own"}, {"bob"}, {"vm"}});
+  CHECK(redaction("bob bobbin vm llvm /opt/own/a /opt/owner vm_1") == "USER bobbin HOST llvm ~/a /opt/owner HOST_1");
   CHECK(redaction("/home/carol/data, '/home/dave' and /home/") == "/home/USER/data, '/home/USER' and /home/");
 }
 
