@@ -32,7 +32,7 @@ struct Options {
   /// Sizes up to this factor away, each, count as tuned. At least 1.
   double reach = 4;
   /// The `attune` executable, which tunes in a process of its own. Empty: $ATTUNE_WORKER, else the one beside the
-  /// running program, the installed one, the build tree's.
+  /// running program, the one of the prefix that attune was found in, the installed one, the build tree's.
   std::filesystem::path worker;
   /// Seconds that the search for one problem may take; starting the process and the final comparison come on top.
   double tuning_budget_s = 10;
