@@ -2,6 +2,7 @@
 # the archives, linked once more. Below 1.0 the minor version is part of the SONAME: what it promises may change with it.
 set(attune_exports ${CMAKE_CURRENT_LIST_DIR}/attune_exports.map)
 file(RELATIVE_PATH attune_library_to_data ${CMAKE_INSTALL_FULL_LIBDIR} ${CMAKE_INSTALL_FULL_DATADIR})
+file(RELATIVE_PATH attune_library_to_bin ${CMAKE_INSTALL_FULL_LIBDIR} ${CMAKE_INSTALL_FULL_BINDIR})
 configure_file(${CMAKE_CURRENT_LIST_DIR}/shared_library.cpp.in ${PROJECT_BINARY_DIR}/generated/shared_library.cpp @ONLY)
 add_library(attune_shared SHARED ${PROJECT_BINARY_DIR}/generated/shared_library.cpp)
 set_target_properties(attune_shared PROPERTIES OUTPUT_NAME attune EXPORT_NAME shared LINKER_LANGUAGE CXX

@@ -47,6 +47,18 @@ foreach(library cuda nvrtc cudart)
   endif()
 endforeach()
 
+# A prefix that was moved: programs that are built against it are told where its database and its command lie now.
+set(moved ${WORK_FOLDER}/moved)
+file(RENAME ${prefix} ${moved})
+run(${CMAKE_COMMAND} -S ${SOURCE_FOLDER} -B ${WORK_FOLDER}/moved_build -G ${GENERATOR} -DCMAKE_PREFIX_PATH=${moved}
+    -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_BUILD_TYPE=${BUILD_TYPE})
+run(${CMAKE_COMMAND} --build ${WORK_FOLDER}/moved_build --target consumer)
+run(${WORK_FOLDER}/moved_build/consumer "NVIDIA H200")
+expect("layer:         ${moved}/share/attune/shipped.db")
+file(READ ${WORK_FOLDER}/moved_build/attune_found_here.cpp output)
+expect("${moved}/bin/attune")
+file(RENAME ${moved} ${prefix})
+
 if(EXISTS ${prefix}/bin/attune)
   run(${prefix}/bin/attune --version)
   expect("attune ")

@@ -133,6 +133,25 @@ as_user sh -c 'cd /home/user && g++ consumer/main.cpp -o by_pkg_config $(pkgconf
 expect_code 0
 expect "layer:         /usr/share/attune/shipped.db"
 
+step "programs of a prefix that was moved find its command"
+chroot "$root" apt-get remove -y -qq attune 'libattune*' >>"$log" 2>&1
+for package in "$work"/packages/*.deb; do dpkg-deb -x "$package" "$root/opt/moved"; done
+as_user cmake -S /home/user/consumer -B /home/user/moved -DCMAKE_PREFIX_PATH=/opt/moved/usr
+expect_code 0
+as_user cmake --build /home/user/moved -j 2
+expect_code 0
+for program in misses_by_archives misses_by_shared_library; do
+  as_user "/home/user/moved/$program"
+  expect_code 0
+  expect "tunes on a miss"
+  chmod a-x "$root/opt/moved/usr/bin/attune"
+  as_user "/home/user/moved/$program"  # it is this command, and no other one
+  expect_code 4
+  expect "/opt/moved/usr/bin/attune"
+  chmod a+x "$root/opt/moved/usr/bin/attune"
+done
+install_packages "/packages/attune_${version}_amd64.deb" "/packages/libattune${version%.*}_${version}_amd64.deb" "/packages/libattune-dev_${version}_amd64.deb"
+
 step "the examples"
 as_user cmake -S /usr/share/doc/libattune-dev/examples -B /home/user/examples
 expect_code 0
@@ -143,11 +162,7 @@ expect_code 4  # the CUDA runtime finds no driver, and it says so
 expect "no CUDA device"
 
 step "an example on the fake driver"
-as_user LD_LIBRARY_PATH=/opt/fake_cuda 'ATTUNE_FAKE_CUDA={"devices":[{}]}' attune doctor
-expect_code 4  # NVRTC is there, but not what it loads itself; what mends it is said, and does
-expect "echo /usr/local/cuda/lib"
-sed -n 's/.*let the loader find it: echo \(.*\) | sudo tee .*/\1/p' <<<"$output" >"$root/etc/ld.so.conf.d/cuda.conf"
-chroot "$root" ldconfig
+# The loader knows nothing of the toolkit's folder: NVRTC and what it loads itself are found all the same.
 as_user LD_LIBRARY_PATH=/opt/fake_cuda 'ATTUNE_FAKE_CUDA={"devices":[{}]}' attune doctor
 expect_code 0
 expect "0 wrong, "

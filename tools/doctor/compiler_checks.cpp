@@ -50,14 +50,11 @@ void compile_trial(compile::CompilePool& pool, const Machine& machine, Area& are
                "look whether the toolkit is whole, and as new as this GPU: NVRTC needs libnvrtc-builtins beside it");
 }
 
-/// NVRTC loads a second library by its name alone, which the loader knows only of folders that it was told.
+/// attune loads NVRTC's builtins from beside it: one that misses them is not whole.
 std::string remedy(const std::string& failure) {
-  const std::string before = "NVRTC ", library = "/libnvrtc.so";
-  const auto begin = failure.find(before), end = failure.find(library);
   if (failure.find("NVRTC") == std::string::npos) return {};  // a worker that cannot be started: the text says what to do
-  if (failure.find("libnvrtc-builtins") == std::string::npos || begin == std::string::npos || end == std::string::npos) return kMoreHelp;
-  const std::string folder = failure.substr(begin + before.size(), end - begin - before.size());
-  return fmt::format("let the loader find it: echo {} | sudo tee /etc/ld.so.conf.d/cuda.conf && sudo ldconfig", folder);
+  if (failure.find("libnvrtc-builtins") == std::string::npos) return kMoreHelp;
+  return "install the NVRTC package of the toolkit whole: libnvrtc-builtins of its version belongs beside libnvrtc";
 }
 
 }  // namespace

@@ -66,6 +66,19 @@ fs::path path_of(void* handle) {
   return error ? fs::path(map->l_name) : path;
 }
 
+/// NVRTC loads its builtins by their name alone, which the loader looks for in the folders that it was told of, and NVRTC's own folder need
+/// be none of them. A library that is loaded already is taken by its name whatever folder it is from. Where it is not beside NVRTC, that
+/// looks itself, as ever.
+void load_builtins(const NvrtcLibrary& library) {
+  using Version = int (*)(int*, int*);
+  const auto version = reinterpret_cast<Version>(::dlsym(library.handle, "nvrtcVersion"));
+  int major = 0, minor = 0;
+  if (version == nullptr || version(&major, &minor) != 0) return;
+  const fs::path file = library.path.parent_path() / fmt::format("libnvrtc-builtins.so.{}.{}", major, minor);
+  std::error_code ignored;
+  if (fs::exists(file, ignored)) static_cast<void>(open_library(file.string()));
+}
+
 /// CUDA's headers that belong to the library: beside its folder, else where the build saw them, else the usual places.
 std::vector<fs::path> find_include_folders(const fs::path& library) {
   std::vector<fs::path> places{library.parent_path().parent_path() / "include", ATTUNE_CUDA_INCLUDE_FOLDER};
@@ -88,6 +101,7 @@ NvrtcLibrary load_nvrtc() {
   std::string tried;
   library.handle = named != nullptr && named[0] != '\0' ? open_named(named) : open_first(tried);
   library.path = path_of(library.handle);
+  load_builtins(library);
   library.include_folders = find_include_folders(library.path);
   return library;
 }

@@ -12,6 +12,7 @@ struct NvrtcLibrary {
   std::vector<std::filesystem::path> include_folders;  ///< CUDA's headers, CCCL's last; empty when none were found
 };
 
+/// With the builtins that lie beside it, which it needs to compile.
 /// Throws: EnvironmentError listing what was tried and the remedy.
 [[nodiscard]] NvrtcLibrary load_nvrtc();
 

@@ -73,6 +73,7 @@ std::string describe(const Decision& decision, std::chrono::system_clock::time_p
   }
   if (!decision.forecast.empty()) text += "\nforecast:      " + decision.forecast;
   if (!decision.cubin_source.empty()) text += "\ncode:          " + decision.cubin_source;
+  if (!decision.agreement.empty()) text += "\nagreement:     " + decision.agreement;
   if (!decision.tuning.empty()) text += "\ntuning:        " + decision.tuning;
   for (const auto& line : decision.passed_over) text += "\npassed over:   " + line;
   return text;

@@ -55,6 +55,12 @@ void Kernel::launch(const std::int64_t* sizes, std::size_t size_count, const Arg
 }
 
 void Kernel::prepare() const {
+  if (state_->runtime->agreement() != nullptr) {
+    throw UsageError(
+        fmt::format("failed preparing kernel '{}': with Options::agree all ranks have to prepare the same sizes, and which were tuned may "
+                    "differ between their databases; call prepare with sizes",
+                    state_->kernel.name));
+  }
   const CUcontext context = state_->runtime->current_context();
   for (const auto& sizes : state_->runtime->tuned_sizes(*state_, context)) {
     static_cast<void>(state_->runtime->plan(*state_, context, sizes.data()));
@@ -82,7 +88,15 @@ Decision Kernel::explain_on(const std::string& device, std::initializer_list<std
   return runtime.explain(*state_, runtime.device_named(device), sizes.begin());
 }
 
-Runtime::Runtime(Options options) : state_(std::make_unique<State>(options)) {}
+Runtime::Runtime(Options options) {
+  try {
+    state_ = std::make_unique<State>(options);
+  } catch (const Error& error) {
+    if (options.agree) runtime::tell_ranks_of_failure(options.agree, error.what());
+    throw;
+  }
+  if (options.agree) state_->agree_with_ranks();
+}
 
 Runtime::~Runtime() = default;
 
@@ -92,13 +106,16 @@ Kernel Runtime::kernel(const std::string& name, const std::map<std::string, std:
 
 RuntimeCounters Runtime::counters() const {
   const auto tuned = state_->tuner() ? state_->tuner()->counters() : runtime::OnlineTuner::Counters{};
+  const auto* const agreement = state_->agreement();
   return {state_->launches.total(),
           state_->plans_built.load(),
           state_->compiles.load(),
           state_->database_reads.load(),
           tuned.started,
           tuned.finished,
-          tuned.failed};
+          tuned.failed,
+          agreement == nullptr ? 0 : agreement->exchanges(),
+          agreement == nullptr ? 0 : agreement->diverged()};
 }
 
 bool Runtime::wait_for_tuning(double timeout_s) const { return state_->tuner() == nullptr || state_->tuner()->wait_idle(timeout_s); }

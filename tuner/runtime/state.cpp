@@ -18,6 +18,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+bool tunes_on_miss(const Options& options) { return options.on_miss == OnMiss::TuneInBackground || options.on_miss == OnMiss::TuneNow; }
+
 const Options& checked(const Options& options) {
   static constexpr std::array<const char*, 4> kPolicies{"cold/graph", "cold/stream", "hot/graph", "hot/stream"};
   if (std::find(kPolicies.begin(), kPolicies.end(), options.policy) == kPolicies.end()) {
@@ -34,6 +36,11 @@ const Options& checked(const Options& options) {
     throw UsageError(
         fmt::format("failed creating a Runtime: Options::tuning_share is {}; give a share between 0 and 1", options.tuning_share));
   }
+  if (options.agree && tunes_on_miss(options)) {
+    throw UsageError(
+        "failed creating a Runtime: Options::agree and an Options::on_miss that tunes exclude each other: every rank would tune for itself, at "
+        "its own time, and their plans would diverge; tune before the job (`attune tune`, `attune fleet`), and give all ranks the database");
+  }
   for (const auto& folder : options.templates) {
     if (!fs::is_directory(folder)) {
       throw UsageError(fmt::format("failed creating a Runtime: Options::templates names {}, which is no folder", folder.string()));
@@ -41,8 +48,6 @@ const Options& checked(const Options& options) {
   }
   return options;
 }
-
-bool tunes_on_miss(const Options& options) { return options.on_miss == OnMiss::TuneInBackground || options.on_miss == OnMiss::TuneNow; }
 
 /// The file that tuning writes into is the same one wherever the program changes its folder to.
 Options settled(Options options) {
@@ -194,22 +199,25 @@ CUcontext Runtime::State::current_context() {
 
 const detail::PlanState& Runtime::State::plan(detail::KernelState& kernel, CUcontext context, const std::int64_t* sizes) {
   if (const auto* plan = kernel.find(context, sizes)) return *plan;
+  if (agreement_) return agreed_plan(kernel, context, sizes);
   if (options_.on_miss == OnMiss::TuneNow) tune_first(kernel, context, sizes);
   const std::lock_guard lock(mutex_);
   if (const auto* plan = kernel.find(context, sizes)) return *plan;  // another thread was faster
   auto& state = context_state(context);
   act_on_miss(kernel, state, sizes);
-  auto built = build(kernel, state, sizes);
+  return keep(kernel, build(kernel, state, sizes, choose(kernel, state.device, sizes)));
+}
+
+const detail::PlanState& Runtime::State::keep(detail::KernelState& kernel, std::unique_ptr<detail::PlanState> built) {
   plans_.push_back(std::move(built));
   auto* const plan = plans_.back().get();
-  kernel.plans.insert(plan_hash(context, sizes, kernel.size_names.size()), plan);
+  kernel.plans.insert(plan_hash(plan->context, plan->sizes.data(), plan->sizes.size()), plan);
   plans_built.fetch_add(1, std::memory_order_relaxed);
   return *plan;
 }
 
 std::unique_ptr<detail::PlanState> Runtime::State::build(detail::KernelState& kernel, runtime::ContextState& context,
-                                                         const std::int64_t* sizes) {
-  auto choice = choose(kernel, context.device, sizes);
+                                                         const std::int64_t* sizes, runtime::Choice choice) {
   auto plan = std::make_unique<detail::PlanState>();
   plan->kernel = &kernel;
   plan->context = context.context;
@@ -312,6 +320,9 @@ std::vector<std::string> Runtime::State::notices() {
   if (!code_.warning().empty()) notices.push_back(code_.warning());
   notices.insert(notices.end(), refused_code_.begin(), refused_code_.end());
   notices.insert(notices.end(), tuning_notices_.begin(), tuning_notices_.end());
+  if (agreement_) {
+    for (auto& notice : agreement_->notices()) notices.push_back(std::move(notice));
+  }
   if (tuner_) {
     for (auto& notice : tuner_->notices()) notices.push_back(std::move(notice));
   }

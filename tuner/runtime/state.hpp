@@ -12,6 +12,7 @@
 
 #include "attune/runtime.hpp"
 #include "tuner/gpu/handles.hpp"
+#include "tuner/runtime/agreement.hpp"
 #include "tuner/runtime/append_table.hpp"
 #include "tuner/runtime/code_loader.hpp"
 #include "tuner/runtime/code_store.hpp"
@@ -24,6 +25,8 @@
 #include "tuner/spec/kernel_template.hpp"
 
 namespace attune::runtime {
+
+struct ChoiceAlone;
 
 /// What is known of one CUDA context. Keyed by context, not by device: loaded code belongs to a context.
 struct ContextState {
@@ -85,6 +88,10 @@ struct Runtime::State {
   [[nodiscard]] std::vector<std::string> notices();
   /// Null unless Options::on_miss tunes.
   [[nodiscard]] const runtime::OnlineTuner* tuner() const { return tuner_.get(); }
+  /// Null without Options::agree.
+  [[nodiscard]] const runtime::Agreement* agreement() const { return agreement_.get(); }
+  /// The opening exchange. Requires: Options::agree is set. Throws: AgreementError, and what the exchange throws.
+  void agree_with_ranks();
 
   runtime::ScratchPool scratch;
   runtime::ShardedCounter launches;
@@ -105,6 +112,10 @@ struct Runtime::State {
   void choose_again(detail::KernelState& kernel);
   void replace_if_better(detail::KernelState& kernel, const detail::PlanState& stale);
 
+  // Plans that ranks agree on: state_agreement.cpp. Must not hold mutex_, as others dispatch while ranks talk.
+  [[nodiscard]] const detail::PlanState& agreed_plan(detail::KernelState& kernel, CUcontext context, const std::int64_t* sizes);
+  [[nodiscard]] runtime::ChoiceAlone choose_alone(detail::KernelState& kernel, CUcontext context, const std::int64_t* sizes);
+
   // Everything below is the slow path's and needs mutex_.
   [[nodiscard]] bool is_miss(const detail::KernelState& kernel, const spec::DeviceInfo& device, const std::int64_t* sizes) const;
   void act_on_miss(detail::KernelState& kernel, const runtime::ContextState& context, const std::int64_t* sizes);
@@ -116,7 +127,9 @@ struct Runtime::State {
   void keep_in_memory(const db::TunedProblem& tuned);
   [[nodiscard]] runtime::ContextState& context_state(CUcontext context);
   [[nodiscard]] std::unique_ptr<detail::PlanState> build(detail::KernelState& kernel, runtime::ContextState& context,
-                                                         const std::int64_t* sizes);
+                                                         const std::int64_t* sizes, runtime::Choice choice);
+  /// Launches find it from now on.
+  const detail::PlanState& keep(detail::KernelState& kernel, std::unique_ptr<detail::PlanState> built);
   [[nodiscard]] runtime::Choice choose(const detail::KernelState& kernel, const spec::DeviceInfo& device, const std::int64_t* sizes);
   void load(detail::PlanState& plan, const runtime::Choice& choice, runtime::ContextState& context, const std::int64_t* sizes);
 
@@ -133,6 +146,7 @@ struct Runtime::State {
   std::vector<std::unique_ptr<detail::PlanState>> plans_;
   std::vector<std::string> tuning_notices_;
   bool told_of_memory_ = false;
+  std::unique_ptr<runtime::Agreement> agreement_;
   std::filesystem::path worker_;
   std::unique_ptr<runtime::OnlineTuner> tuner_;  ///< last: its thread uses all of the above
 };

@@ -191,11 +191,12 @@ void Runtime::State::replace_if_better(detail::KernelState& kernel, const detail
   const auto* const sizes = stale.sizes.data();
   if (kernel.find(stale.context, sizes) != &stale) return;  // replaced before
   auto& context = context_state(stale.context);
-  const auto decision = choose(kernel, context.device, sizes).decision;
+  auto choice = choose(kernel, context.device, sizes);
+  const auto& decision = choice.decision;
   const bool same = decision.tier == stale.decision.tier && decision.configuration == stale.decision.configuration &&
                     decision.donor_problem == stale.decision.donor_problem;
   if (same) return;
-  plans_.push_back(build(kernel, context, sizes));
+  plans_.push_back(build(kernel, context, sizes, std::move(choice)));
   kernel.replace(stale, plans_.back().get());
   plans_built.fetch_add(1, std::memory_order_relaxed);
 }

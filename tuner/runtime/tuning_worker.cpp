@@ -15,6 +15,10 @@
 #include "tuner/base/private_path.hpp"
 #include "tuner/base/process.hpp"
 
+/// The command of the prefix that attune was found in (cmake/attuneConfig.cmake.in), or in which libattune.so lies
+/// (cmake/shared_library.cpp.in).
+extern "C" __attribute__((weak)) const char* const attune_found_worker;
+
 namespace attune::runtime {
 namespace {
 
@@ -40,6 +44,7 @@ bool is_executable(const fs::path& path) {
 
 std::vector<fs::path> usual_workers() {
   std::vector<fs::path> paths{ATTUNE_INSTALLED_WORKER, ATTUNE_BUILD_WORKER};
+  if (&attune_found_worker != nullptr) paths.insert(paths.begin(), attune_found_worker);
   std::error_code no_proc;  // without /proc there is one place less to look
   const fs::path program = fs::read_symlink("/proc/self/exe", no_proc);
   if (!no_proc) paths.insert(paths.begin(), program.parent_path() / "attune");

@@ -28,7 +28,7 @@ struct TuningOutcome {
 enum class TuningPriority { Program, Background };
 
 /// The `attune` executable: `named` (Options::worker), else $ATTUNE_WORKER, else the first that is there of: beside the
-/// running program, the installed one, the build tree's.
+/// running program, in the prefix that attune was found in (which may have been moved), the installed one, the build tree's.
 /// Throws: EnvironmentError that lists where it was looked for.
 [[nodiscard]] std::filesystem::path find_tuning_worker(const std::filesystem::path& named);
 

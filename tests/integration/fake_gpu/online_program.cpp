@@ -1,5 +1,5 @@
-// A program that dispatches, for test_on_miss.cpp: runs steps given on its command line and prints one JSON object a line.
-// Whatever a step throws is an "error" event, and the next step follows.
+// A program that dispatches, for test_on_miss.cpp and test_ranks.cpp: runs steps given on its command line and prints one JSON object a
+// line. Whatever a step throws is an "error" event, and the next step follows.
 #include <dlfcn.h>
 #include <fmt/core.h>
 
@@ -13,6 +13,7 @@
 
 #include "attune/runtime.hpp"
 #include "bench/support/command_line.hpp"
+#include "tests/integration/fake_gpu/file_exchange.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/gpu/handles.hpp"
 
@@ -31,9 +32,10 @@ void tell(const char* event, json fields) {
 }
 
 json to_json(const Decision& decision) {
-  return {{"tier", name(decision.tier)}, {"configuration", base::parse_json(decision.configuration)},
-          {"layer", decision.layer},     {"donor", decision.donor_problem},
-          {"tuning", decision.tuning},   {"cubin_source", decision.cubin_source}};
+  return {{"tier", name(decision.tier)},    {"configuration", base::parse_json(decision.configuration)},
+          {"layer", decision.layer},        {"donor", decision.donor_problem},
+          {"tuning", decision.tuning},      {"cubin_source", decision.cubin_source},
+          {"agreement", decision.agreement}};
 }
 
 /// Device memory of a copy, on the context that is current.
@@ -65,7 +67,8 @@ struct Data {
 
 class Program {
  public:
-  Program(const Options& options, std::string end) : options_(options), end_(std::move(end)) {
+  Program(const Options& options, std::string end, std::shared_ptr<test::FileExchange> exchange)
+      : options_(options), end_(std::move(end)), exchange_(std::move(exchange)) {
     contexts_.resize(static_cast<std::size_t>(gpu::device_count()));
     device(0);
     restart();
@@ -79,10 +82,14 @@ class Program {
       act(verb, number);
     } catch (const NotTunedError& error) {
       tell("error", {{"step", step}, {"type", "NotTunedError"}, {"what", error.what()}});
+    } catch (const AgreementError& error) {
+      tell("error", {{"step", step}, {"type", "AgreementError"}, {"what", error.what()}});
     } catch (const UsageError& error) {
       tell("error", {{"step", step}, {"type", "UsageError"}, {"what", error.what()}});
     } catch (const Error& error) {
       tell("error", {{"step", step}, {"type", "Error"}, {"what", error.what()}});
+    } catch (const std::exception& error) {
+      tell("error", {{"step", step}, {"type", "exception"}, {"what", error.what()}});
     }
   }
 
@@ -91,6 +98,7 @@ class Program {
     if (verb == "launch") return launch(number);
     if (verb == "bound") return launch_bound(number);
     if (verb == "race") return race(number);
+    if (verb == "meanwhile") return launch_meanwhile(number);
     if (verb == "capture") return capture(number);
     if (verb == "adopt_during_capture") return adopt_during_capture(number);
     if (verb == "prepare") return kernel().prepare({number});
@@ -144,6 +152,22 @@ class Program {
     tell("race", {{"right", right.load()}});
   }
 
+  /// A thread launches a new size, for which it waits for the other ranks; this one launches one that is known (1000).
+  void launch_meanwhile(std::int64_t n) {
+    std::thread other([&] {
+      current().make_current();
+      const Data data(n);
+      data.launch(kernel());
+    });
+    while (!exchange_->under_way()) std::this_thread::yield();
+    const Data data(1000);
+    data.launch(kernel());
+    const bool right = data.right();
+    const auto notices = runtime_->notices();
+    tell("meanwhile", {{"right", right}, {"under_way", exchange_->under_way()}});
+    other.join();
+  }
+
   void capture(std::int64_t n) {
     const Data data(n);
     const auto& driver = gpu::Driver::get();
@@ -187,6 +211,8 @@ class Program {
                       {"finished", counters.tunings_finished},
                       {"failed", counters.tunings_failed},
                       {"compiles", counters.compiles},
+                      {"exchanges", counters.exchanges},
+                      {"diverged", counters.plans_diverged},
                       {"notices", runtime_->notices()}});
   }
 
@@ -207,6 +233,7 @@ class Program {
 
   Options options_;
   std::string end_;
+  std::shared_ptr<test::FileExchange> exchange_;  ///< null without ranks
   std::vector<std::optional<gpu::Context>> contexts_;
   int current_ = 0;
   std::optional<gpu::Stream> bound_stream_;
@@ -236,14 +263,27 @@ int main(int argc, char** argv) {
   line.option("--reach", options.reach);
   line.option("--share", options.tuning_share);
   line.option("--budget", options.tuning_budget_s).last();
+  std::string exchange_folder, fault;
+  int rank = 0, ranks = 0, fault_at = 0;
+  line.option("--exchange", exchange_folder);
+  line.option("--rank", rank);
+  line.option("--ranks", ranks);
+  line.option("--fault", fault);
+  line.option("--fault-at", fault_at);
   line.option("--step", steps);
   if (const auto ended = line.parse(argc, argv)) return *ended;
   options.on_miss = modes.at(mode);
   options.databases.assign(databases.begin(), databases.end());
   options.templates.assign(templates.begin(), templates.end());
   options.worker = worker;
+  std::shared_ptr<test::FileExchange> exchange;
+  if (ranks > 0) {
+    exchange = std::make_shared<test::FileExchange>(exchange_folder, static_cast<std::size_t>(rank), static_cast<std::size_t>(ranks), fault,
+                                                    fault_at);
+    options.agree = [exchange](const std::string& text) { return exchange->gather(text); };
+  }
   try {
-    Program program(options, end);
+    Program program(options, end, exchange);
     for (const auto& step : steps) program.run(step);
   } catch (const Error& error) {
     fmt::print(stderr, "online_program: {}\n", error.what());

@@ -89,6 +89,39 @@ TEST_CASE_FIXTURE(Patient,
   CHECK_FALSE(texts_of(found, "limits", "fine").empty());
 }
 
+TEST_CASE_FIXTURE(Patient, "NVRTC's builtins are those that lie beside it, in whatever folder that is") {
+  namespace fs = std::filesystem;
+  const std::string told_at = texts_of(told(), "compiler", "fine");
+  const std::size_t at = told_at.find(" at /") + 4;
+  const fs::path library = told_at.substr(at, told_at.find('\n', at) - at);
+  REQUIRE(fs::exists(library));
+  fs::path builtins;
+  for (const auto& entry : fs::directory_iterator(library.parent_path())) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with("libnvrtc-builtins.so.") && name.find('.', 21) != std::string::npos) builtins = entry.path();
+  }
+  REQUIRE_FALSE(builtins.empty());
+  for (const auto& file : {library, builtins}) fs::copy_file(file, folder / file.filename().string());
+  environment["ATTUNE_NVRTC"] = (folder / library.filename().string()).string();
+  environment["LD_DEBUG"] = "files";  // the loader names every library that it initialises, in a file for each process
+  environment["LD_DEBUG_OUTPUT"] = (folder / "loader").string();
+  static_cast<void>(told());
+  CHECK(code == 0);
+  const std::string beside = "calling init: " + (folder / builtins.filename().string()).string();
+  int from_beside = 0, all = 0;
+  for (const auto& entry : fs::directory_iterator(folder.path())) {
+    if (!entry.path().filename().string().starts_with("loader.")) continue;
+    const std::string text = bytes_of(entry.path().string());
+    for (std::size_t line = text.find("calling init: "); line != std::string::npos; line = text.find("calling init: ", line + 1)) {
+      if (!text.substr(line, text.find('\n', line) - line).ends_with("/" + builtins.filename().string())) continue;
+      ++all;
+      from_beside += text.compare(line, beside.size(), beside) == 0 ? 1 : 0;
+    }
+  }
+  CHECK(all > 0);
+  CHECK(from_beside == all);
+}
+
 TEST_CASE_FIXTURE(Patient, "what nvidia-smi tells of a device is noted: no persistence, other programs; memory errors are wrong") {
   const std::string uuid = base::parse_json(attune({"devices", "--json"}).out)["here"][0]["uuid"];
   stand_in("nvidia-smi", "case \"$1\" in\n  --query-gpu=*) echo '" + uuid + ", Disabled, Disabled, Default, 1980, 3' ;;\n" +

@@ -28,12 +28,13 @@ struct Decision {
   double median_us = 0;  ///< the donor's run-off time; 0 for Default and RelatedProblem, and where the default itself is the best forecast
   bool aged = false;     ///< recorded under another driver
   bool unverified = false;  ///< of a template without a reference: Options::unverified
-  std::string layer;        ///< database file it came from
+  std::string layer;        ///< database file it came from; "FILE (rank 2)" where another rank's was agreed on
   std::string
       forecast;  ///< NearestSize: what it is expected to take, from what it took around; and the default beside it, or why that stands
   std::vector<std::string> passed_over;  ///< closer candidates and why each was refused, nearest first
   bool compiled = false;                 ///< NVRTC had to run in this process
   std::string cubin_source;              ///< "database", "cache" or "compiled"; of explain(): where it would come from
+  std::string agreement;                 ///< Options::agree: how ranks differed, and what all take; empty where they did not
   std::string tuning;                    ///< of these sizes here: "queued", "running", "failed: ..." or empty
 };
 /// The decision in a few lines of text; `now` says how old the record is. No trailing newline.

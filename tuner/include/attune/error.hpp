@@ -40,6 +40,13 @@ class NotTunedError : public UsageError {
   using UsageError::UsageError;
 };
 
+/// Ranks cannot agree (Options::agree): they are out of step, have another version of a template or of attune, or what was gathered from
+/// them is no such text. Nothing was launched.
+class AgreementError : public UsageError {
+ public:
+  using UsageError::UsageError;
+};
+
 /// The machine lacks something: driver, device, NVRTC, worker executable, memory.
 class EnvironmentError : public Error {
  public:

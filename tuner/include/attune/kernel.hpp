@@ -33,6 +33,7 @@ class Kernel {
   /// Throws: UsageError when no context is current, EnvironmentError (no driver).
   [[nodiscard]] BoundKernel on(Stream stream) const;
   /// Builds and loads the plans of every size that was tuned on this device now. Sizes in between are prepared by name.
+  /// Throws: UsageError with Options::agree, as ranks need not have the same sizes.
   void prepare() const;
   void prepare(std::initializer_list<std::int64_t> sizes) const;
   [[nodiscard]] Plan plan(std::initializer_list<std::int64_t> sizes) const;

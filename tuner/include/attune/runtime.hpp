@@ -25,6 +25,8 @@ struct RuntimeCounters {
   std::uint64_t tunings_started = 0;   ///< problems given to a tuning process (Options::on_miss)
   std::uint64_t tunings_finished = 0;  ///< of them, those that came to a result
   std::uint64_t tunings_failed = 0;    ///< of them, those that did not; notices() says why
+  std::uint64_t exchanges = 0;         ///< calls of Options::agree
+  std::uint64_t plans_diverged = 0;    ///< problems that ranks would have dispatched differently: the same on every rank
 };
 
 /// The dispatcher: opens the database layers read-only and hands out kernels. Thread-safe. No CUDA call happens before
@@ -35,6 +37,7 @@ class Runtime {
   /// named in Options::databases cannot be read). A missing or damaged default database is no error: templates run
   /// with their defaults; `notices()` says so. EnvironmentError when it is to tune and there is no `attune`
   /// executable (Options::worker). The first of Options::databases may be missing then: tuning creates it.
+  /// With Options::agree also AgreementError, on every rank, where one of them failed so.
   explicit Runtime(Options options = {});
   /// Ends a tuning process that runs (what it measured so far is stored), waits for the work of the contexts it
   /// launched in, then unloads its code and frees its scratch.
