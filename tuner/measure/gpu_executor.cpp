@@ -203,7 +203,7 @@ RunOffReply GpuExecutor::run_off(const RunOffRequest& request, const Waits& wait
   RunOffReply reply = try_run_off(request, waits);
   const bool worker_lost = reply.outcome == Outcome::Crashed || reply.outcome == Outcome::TimedOut;
   if (!worker_lost) return reply;
-  restart();
+  ensure_running();
   return try_run_off(request, waits);
 }
 
