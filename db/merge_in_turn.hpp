@@ -18,6 +18,8 @@ class CheckedRows {
   static constexpr std::size_t kMostBytes = std::size_t{64} << 20;
 
   [[nodiscard]] bool all_kept() const { return bytes_ <= kMostBytes; }
+  /// About what is kept.
+  [[nodiscard]] std::size_t bytes() const { return all_kept() ? bytes_ : 0; }
 
  private:
   friend class Checking;

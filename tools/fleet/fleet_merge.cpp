@@ -4,8 +4,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <deque>
-#include <future>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -18,6 +16,7 @@
 #include "tools/fleet/merge_report.hpp"
 #include "tools/fleet/plan_files.hpp"
 #include "tools/fleet/run_notes.hpp"
+#include "tools/fleet/work_ahead.hpp"
 #include "tools/output.hpp"
 #include "tools/progress_line.hpp"
 #include "tools/stop_signals.hpp"
@@ -141,9 +140,19 @@ class FleetMerge {
     OpenedShard opened;
     db::CheckedRows rows;
     std::vector<db::RecordRow> of_controls;  ///< without their details
+
+    [[nodiscard]] std::size_t bytes() const { return rows.bytes(); }
   };
 
-  /// Runs in threads of its own. Throws: as db::check_rows.
+  /// Checking goes on while a transaction is written, which takes seconds; two threads keep up with the one that stores.
+  [[nodiscard]] static AheadLimits how_far_ahead() {
+    constexpr std::size_t kMostThreads = 8;
+    constexpr std::size_t kMostOpen = 64;  // files of each
+    constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+    return {std::min(base::available_cpus().size() + 1, kMostThreads), kMostOpen, kMostBytes};
+  }
+
+  /// Throws: as db::check_rows.
   [[nodiscard]] CheckedShard check(OpenedShard opened) const {
     session::ExchangeRules rules;
     auto rows = db::check_rows(opened.database, rules, [](std::uint64_t) { throw_when_stopped(); });
@@ -156,28 +165,24 @@ class FleetMerge {
     return {std::move(opened), std::move(rows), std::move(of_controls)};
   }
 
-  /// Shards are checked ahead, one more at a time than there are processors: while the one that stores waits for the disk, all of them
-  /// check.
   void take_all_rows(db::MergeInTurn& merge) {
-    const std::size_t ahead = base::available_cpus().size() + 1;
-    std::deque<std::future<CheckedShard>> checking;
-    std::size_t next = 0;
+    std::vector<MergedShard*> found;
     for (auto& shard : report_.shards) {
-      for (; next < report_.shards.size() && checking.size() < ahead; ++next) {
-        const fs::path path = report_.shards[next].path, finished = finished_path(options_.folder, next);
-        checking.push_back(path.empty() ? std::future<CheckedShard>()
-                                        : std::async(std::launch::async, [this, path, finished] { return check(open(path, finished)); }));
-      }
-      auto checked = std::move(checking.front());
-      checking.pop_front();
-      if (!checked.valid()) continue;
-      reading(shard, [&] {
-        if (checked.wait_for(merge.left()) != std::future_status::ready) merge.finish();  // others may write meanwhile
-        const CheckedShard found = checked.get();
-        follow(shard, found.opened.path);
-        store_rows(merge, shard, found);
-        for (const auto& record : found.of_controls) agreement_.add(shard.number, record);
-        look_into(shard, found.opened.database);
+      if (!shard.path.empty()) found.push_back(&shard);
+    }
+    // Where they are now: `found` itself is followed while the threads are at work.
+    std::vector<std::pair<fs::path, fs::path>> places;
+    for (const auto* shard : found) places.emplace_back(shard->path, finished_path(options_.folder, shard->number));
+    WorkAhead<CheckedShard> ahead(found.size(), how_far_ahead(),
+                                  [&](std::size_t i) { return check(open(places[i].first, places[i].second)); });
+    for (auto* shard : found) {
+      reading(*shard, [&] {
+        if (!ahead.wait_for(merge.left())) merge.finish();  // others may write meanwhile
+        const CheckedShard checked = ahead.take();
+        follow(*shard, checked.opened.path);
+        store_rows(merge, *shard, checked);
+        for (const auto& record : checked.of_controls) agreement_.add(shard->number, record);
+        look_into(*shard, checked.opened.database);
       });
     }
   }

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "attune/error.hpp"
@@ -9,6 +11,7 @@
 #include "db/merge_in_turn.hpp"
 #include "tools/fleet/manifest.hpp"
 #include "tools/fleet/plan_files.hpp"
+#include "tuner/base/files.hpp"
 #include "tuner/base/output_file.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/base/text.hpp"
@@ -20,13 +23,20 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Why a database cannot be used; empty when it can.
+using namespace std::chrono_literals;
+
+/// Why a database cannot be used; empty when it can. What passes, as somebody's lock does, is waited for. Throws: EnvironmentError.
 std::string fault_of(const fs::path& path) {
-  try {
-    const auto report = db::Database::open(path, db::OpenMode::ReadOnly).check();
-    return report.ok || report.problems.empty() ? "" : report.problems.front();
-  } catch (const DatabaseError& failure) {
-    return failure.what();
+  constexpr int kTries = 3;
+  for (int tries = 1;; ++tries) {
+    try {
+      const auto report = db::Database::open(path, db::OpenMode::ReadOnly).check();
+      return report.ok || report.problems.empty() ? "" : report.problems.front();
+    } catch (const DatabaseError& failure) {
+      static_cast<void>(base::read_file(path));  // where its bytes cannot be had, nothing is said of what they are
+      if (tries == kTries) return failure.what();
+    }
+    std::this_thread::sleep_for(1s);
   }
 }
 

@@ -1,6 +1,8 @@
 #include "tuner/base/cpus.hpp"
 
 #include <sched.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -52,6 +54,12 @@ CpuPlan plan_cpus(const std::vector<int>& available, int gpu_workers) {
     plan.compiling.pop_back();
   }
   return plan;
+}
+
+void give_way_to_other_threads() noexcept {
+  constexpr int kLowest = 19;
+  // Linux keeps a niceness for every thread.
+  static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kLowest));
 }
 
 }  // namespace attune::base

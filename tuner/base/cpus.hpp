@@ -20,4 +20,8 @@ struct CpuPlan {
 /// Requires: gpu_workers >= 0; `available` ascending.
 [[nodiscard]] CpuPlan plan_cpus(const std::vector<int>& available, int gpu_workers);
 
+/// The calling thread gives way to the others of this process wherever there are fewer processors than threads, for as long as it lives.
+/// Where the system refuses, it does not.
+void give_way_to_other_threads() noexcept;
+
 }  // namespace attune::base

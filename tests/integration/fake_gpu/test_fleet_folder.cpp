@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "tests/integration/fake_gpu/fleet_fixture.hpp"
+#include "tests/support/conditions.hpp"
 #include "tests/support/write_bytes.hpp"
 #include "tuner/base/files.hpp"
 
@@ -118,6 +119,25 @@ TEST_CASE_FIXTURE(FolderWorld, "results that no merge would take finish no shard
   CHECK(measured_by(again) == 3 * kSpace);
   CHECK(records_in(result(0, ".db")) == 3 * kSpace);
   CHECK(merge((folder / "all.db").string())["shards"][0]["state"] == "finished");
+}
+
+TEST_CASE_FIXTURE(FolderWorld, "results whose bytes cannot be had are left as they are: that says nothing of what they hold") {
+  make_plan();
+  run_shard(0);
+  const std::string whole = base::read_file(result(0, ".db"));
+  for (const auto& opened : {fs::path(folder.path()), fs::path(plan), fs::path(plan) / "results"}) fs::permissions(opened, fs::perms::all);
+  fs::permissions(result(0, ".db"), fs::perms::none);
+  const auto again = [&] {
+    const test::Unprivileged user;
+    return attune(run_words(0));
+  }();
+  fs::permissions(result(0, ".db"), fs::perms::owner_read | fs::perms::owner_write);
+  CHECK(again.exit_code == 4);
+  INFO(again.err);
+  CHECK(mentions(again.err, "failed reading"));
+  CHECK(mentions(again.err, result(0, ".db").string()));
+  CHECK_FALSE(is_there(0, ".part.db"));
+  CHECK(base::read_file(result(0, ".db")) == whole);
 }
 
 TEST_CASE_FIXTURE(FolderWorld, "a shard whose results vanish while the fleet is merged costs itself alone, and is named") {

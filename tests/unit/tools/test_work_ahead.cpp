@@ -1,0 +1,127 @@
+// Results that threads make ahead of the one that takes them.
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "tests/support/wait_until.hpp"
+#include "tools/fleet/work_ahead.hpp"
+
+namespace test_work_ahead {
+
+using namespace attune::tools;
+using namespace std::chrono_literals;
+
+struct Made {
+  std::size_t number = 0, size = 1;
+  [[nodiscard]] std::size_t bytes() const { return size; }
+};
+
+/// What would begin beyond a limit would begin at once: a while is enough to see it.
+void give_it_a_while() { std::this_thread::sleep_for(30ms); }
+
+TEST_CASE("results are taken in their order, whatever order they are made in") {
+  std::atomic<bool> second_is_made{false};
+  WorkAhead<Made> ahead(20, {4, 20, 1000}, [&](std::size_t number) {
+    if (number == 0) static_cast<void>(attune::test::wait_until([&] { return second_is_made.load(); }));
+    if (number == 1) second_is_made = true;
+    return Made{number};
+  });
+  for (std::size_t i = 0; i < 20; ++i) CHECK(ahead.take().number == i);
+  CHECK(second_is_made.load());
+}
+
+TEST_CASE("what making one throws comes in its place, and those after it are given") {
+  WorkAhead<Made> ahead(5, {2, 5, 1000}, [](std::size_t number) {
+    if (number == 1 || number == 4) throw std::runtime_error("number " + std::to_string(number));
+    return Made{number};
+  });
+  CHECK(ahead.take().number == 0);
+  CHECK_THROWS_WITH_AS((void)ahead.take(), "number 1", std::runtime_error);
+  CHECK(ahead.take().number == 2);
+  CHECK(ahead.take().number == 3);
+  CHECK_THROWS_WITH_AS((void)ahead.take(), "number 4", std::runtime_error);
+}
+
+TEST_CASE("no more are begun than may wait, and each that is taken lets one begin") {
+  std::atomic<std::size_t> begun{0};
+  WorkAhead<Made> ahead(10, {2, 3, 1000}, [&](std::size_t number) {
+    ++begun;
+    return Made{number};
+  });
+  REQUIRE(attune::test::wait_until([&] { return begun == 3; }));
+  give_it_a_while();
+  CHECK(begun == 3);
+  CHECK(ahead.take().number == 0);
+  REQUIRE(attune::test::wait_until([&] { return begun == 4; }));
+  give_it_a_while();
+  CHECK(begun == 4);
+  for (std::size_t i = 1; i < 10; ++i) CHECK(ahead.take().number == i);
+  CHECK(begun == 10);
+}
+
+TEST_CASE("none begins while those that wait hold the bytes that they may, and one alone may hold more") {
+  std::atomic<std::size_t> begun{0};
+  WorkAhead<Made> ahead(6, {1, 6, 100}, [&](std::size_t number) {
+    ++begun;
+    return Made{number, number == 2 ? std::size_t{500} : std::size_t{50}};
+  });
+  REQUIRE(attune::test::wait_until([&] { return begun == 2; }));  // 100 bytes
+  give_it_a_while();
+  CHECK(begun == 2);
+  CHECK(ahead.take().number == 0);
+  REQUIRE(attune::test::wait_until([&] { return begun == 3; }));  // 550 bytes
+  give_it_a_while();
+  CHECK(ahead.take().number == 1);
+  give_it_a_while();
+  CHECK(begun == 3);
+  for (std::size_t i = 2; i < 6; ++i) CHECK(ahead.take().number == i);
+}
+
+TEST_CASE("whoever waits is told whether the next is there") {
+  std::atomic<bool> may_end{false};
+  WorkAhead<Made> ahead(1, {1, 1, 1}, [&](std::size_t number) {
+    static_cast<void>(attune::test::wait_until([&] { return may_end.load(); }));
+    return Made{number};
+  });
+  CHECK_FALSE(ahead.wait_for(1ms));
+  may_end = true;
+  CHECK(ahead.wait_for(1min));
+  CHECK(ahead.take().number == 0);
+}
+
+TEST_CASE("what nobody takes is given up: those under way end, no other begins") {
+  std::atomic<std::size_t> begun{0};
+  {
+    WorkAhead<Made> ahead(1000, {3, 10, 1000}, [&](std::size_t number) {
+      ++begun;
+      return Made{number};
+    });
+    CHECK(ahead.take().number == 0);
+  }
+  CHECK(begun <= 11);
+}
+
+TEST_CASE("threads that make give way to the one that takes") {
+  const int ours = ::getpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()));
+  std::atomic<int> theirs{0};
+  WorkAhead<Made> ahead(1, {1, 1, 1}, [&](std::size_t number) {
+    theirs = ::getpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()));
+    return Made{number};
+  });
+  CHECK(ahead.take().number == 0);
+  CHECK(theirs == 19);
+  CHECK(::getpriority(PRIO_PROCESS, static_cast<id_t>(::gettid())) == ours);
+}
+
+TEST_CASE("nothing to make is no work") {
+  CHECK_NOTHROW(WorkAhead<Made>(0, {4, 4, 4}, [](std::size_t number) { return Made{number}; }));
+}
+
+}  // namespace test_work_ahead
