@@ -56,10 +56,30 @@ void CheckedRows::keep(const Row& row) {
   }
 }
 
+/// What every row of one database has to obey before it is merged.
+class Obeyed {
+ public:
+  Obeyed(RowSink& rules, const Database& other) : rules_(rules), name_(other.path().string()) {}
+  /// Throws: SpecError naming the file and the row.
+  template <class Row>
+  void require(const Row& row) {
+    const auto why = why_refused([&] {
+      check_.take(row);
+      rules_.take(row);
+    });
+    if (why) refuse_at(name_, 0, name_of(row), *why);
+  }
+
+ private:
+  RowSink& rules_;
+  RowCheck check_;
+  std::string name_;
+};
+
 /// Checks rows, and keeps those that are merged first.
 class Checking : public RowSink {
  public:
-  Checking(RowSink& rules, std::string name, const OnRow& on_row) : rules_(rules), name_(std::move(name)), on_row_(on_row) {}
+  Checking(RowSink& rules, const Database& other, const OnRow& on_row) : obeyed_(rules, other), on_row_(on_row) {}
   void take(const DeviceRow& row) override { check(row); }
   void take(const TemplateRow& row) override { check(row); }
   void take(const SessionRow& row) override { check(row); }
@@ -77,19 +97,13 @@ class Checking : public RowSink {
  private:
   template <class Row>
   void check(const Row& row) {
-    const auto why = why_refused([&] {
-      check_.take(row);
-      rules_.take(row);
-    });
-    if (why) refuse_at(name_, 0, name_of(row), *why);
+    obeyed_.require(row);
     ++rows_;
     if (on_row_) on_row_(rows_);
     if constexpr (!std::is_same_v<Row, BestRow>) checked_.keep(row);
   }
 
-  RowSink& rules_;
-  RowCheck check_;
-  std::string name_;
+  Obeyed obeyed_;
   const OnRow& on_row_;
   std::uint64_t rows_ = 0;
   CheckedRows checked_;
@@ -128,12 +142,34 @@ class Taking : public RowSink {
   const OnRow& on_row_;
 };
 
-/// Devices and templates come along, for nothing.
+/// Rows that are read again: whoever can write the file may have changed it in place since it was checked.
+class TakingAgain : public RowSink {
+ public:
+  TakingAgain(Taking& taking, RowSink& rules, const Database& other) : taking_(taking), obeyed_(rules, other) {}
+  void take(const DeviceRow& row) override { give(row); }
+  void take(const TemplateRow& row) override { give(row); }
+  void take(const SessionRow& row) override { give(row); }
+  void take(const RecordRow& row) override { give(row); }
+  void take(const BestRow& row) override { give(row); }
+
+ private:
+  template <class Row>
+  void give(const Row& row) {
+    obeyed_.require(row);
+    taking_.take(row);
+  }
+
+  Taking& taking_;
+  Obeyed obeyed_;
+};
+
+/// Best rows, which are read again too. Devices and templates come along, for what the rows have to obey.
 class TakingBest : public RowSink {
  public:
-  TakingBest(Merging& merging, RowCounts& rows, const OnRow& on_row) : merging_(merging), rows_(rows), on_row_(on_row) {}
-  void take(const DeviceRow&) override {}
-  void take(const TemplateRow&) override {}
+  TakingBest(Merging& merging, RowSink& rules, const Database& other, RowCounts& rows, const OnRow& on_row)
+      : merging_(merging), obeyed_(rules, other), rows_(rows), on_row_(on_row) {}
+  void take(const DeviceRow& row) override { obeyed_.require(row); }
+  void take(const TemplateRow& row) override { obeyed_.require(row); }
   void take(const SessionRow&) override {}
   void take(const RecordRow&) override {}
   void take(const BestRow& row) override {
@@ -141,6 +177,7 @@ class TakingBest : public RowSink {
       ++merging_.unverified;
       return;
     }
+    obeyed_.require(row);
     ++rows_.best;
     if (on_row_) on_row_(rows_.all());
     merging_.offer_best(row, false);
@@ -148,6 +185,7 @@ class TakingBest : public RowSink {
 
  private:
   Merging& merging_;
+  Obeyed obeyed_;
   RowCounts& rows_;
   const OnRow& on_row_;
 };
@@ -178,12 +216,12 @@ class Counted {
 }  // namespace
 
 CheckedRows check_rows(const Database& other, RowSink& rules, const OnRow& on_row) {
-  Checking checking(rules, other.path().string(), on_row);
+  Checking checking(rules, other, on_row);
   const LeftOut left = other.for_each_row(checking, Database::BestRows::All);
   return checking.finish({left.damaged, left.unsourced, left.orphaned});
 }
 
-MergeInTurn::MergeInTurn(Database& database) : database_(database) { database_.keep_in_memory(kCacheMiB); }
+MergeInTurn::MergeInTurn(Database& database, RowSink& rules) : database_(database), rules_(rules) { database_.keep_in_memory(kCacheMiB); }
 
 void MergeInTurn::begin() {
   if (batch_) return;
@@ -232,7 +270,8 @@ void MergeInTurn::take_rows(const Database& other, const CheckedRows& checked, c
             row);
       }
     } else {
-      static_cast<void>(other.for_each_row(taking, Database::BestRows::None));
+      TakingAgain again(taking, rules_, other);
+      static_cast<void>(other.for_each_row(again, Database::BestRows::None));
     }
     merging.forget_contradicted();
   }
@@ -245,7 +284,7 @@ void MergeInTurn::take_best(const Database& other, const OnRow& on_row) {
   Merging merging(database_, kNothing);
   {
     const Counted counted(merging, report_);
-    TakingBest taking(merging, report_.rows, on_row);
+    TakingBest taking(merging, rules_, other, report_.rows, on_row);
     static_cast<void>(other.for_each_row(taking, Database::BestRows::Alone));  // what it leaves out is counted by check_rows
   }
   commit_when_due();

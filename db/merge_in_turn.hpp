@@ -50,14 +50,14 @@ class CheckedRows {
 /// sound database with a part of the rows, and the same walks again complete it.
 class MergeInTurn {
  public:
-  /// Requires: `database` outlives this and is open for writing, without a Batch.
-  explicit MergeInTurn(Database& database);
+  /// `rules`: those of check_rows, for rows that are read again. Requires: both outlive this; `database` is open for writing, without a
+  /// Batch.
+  MergeInTurn(Database& database, RowSink& rules);
 
-  /// Everything but best rows. `checked`: of `other`, which has not changed since. Throws: DatabaseError, what `on_row` throws; rows that
-  /// came before are stored all the same.
+  /// Everything but best rows. `checked`: of `other`; where not all are kept they are read, and checked, again. Throws: DatabaseError,
+  /// SpecError (as check_rows), what `on_row` throws; rows that came before are stored all the same.
   void take_rows(const Database& other, const CheckedRows& checked, const OnRow& on_row = {});
-  /// Best rows; those without a verified record in what was merged are left out and counted. Requires: check_rows took `other` as it is
-  /// now. Throws: as take_rows.
+  /// Best rows; those without a verified record in what was merged are left out and counted. Throws: as take_rows.
   void take_best(const Database& other, const OnRow& on_row = {});
   /// How long the open transaction may still wait for rows: whoever has none by then calls `finish`. 0 without a transaction.
   [[nodiscard]] std::chrono::nanoseconds left() const;
@@ -72,6 +72,7 @@ class MergeInTurn {
   void commit_when_due();
 
   Database& database_;
+  RowSink& rules_;
   std::optional<Database::Batch> batch_;
   Clock::time_point begun_;
   ImportReport report_;

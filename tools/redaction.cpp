@@ -47,7 +47,9 @@ void replace_all(std::string& text, const std::string& name, const std::string& 
 void remove_domains_behind(std::string& text, const std::string& name) {
   constexpr int kLeastLabels = 2;
   for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos;) {
+    const bool word = stands_alone(text, at, name.size());
     at += name.size();
+    if (!word) continue;
     std::size_t end = at;
     int labels = 0;
     while (end + 1 < text.size() && text[end] == '.' && is_word(text[end + 1])) {
@@ -68,6 +70,29 @@ void replace_credentials(std::string& text) {
     if (sign == std::string::npos) continue;
     text.replace(at, sign, kBy);
     at += kBy.size();
+  }
+}
+
+bool names_secret(std::string_view name) {
+  constexpr std::array<std::string_view, 9> kEndings{"token",   "secret", "password",   "passwd",   "signature",
+                                                     "api_key", "apikey", "access_key", "accesskey"};
+  std::string words;
+  for (const char c : name) words += c == '-' ? '_' : lower(c);
+  return std::any_of(kEndings.begin(), kEndings.end(), [&](std::string_view ending) { return words.ends_with(ending); });
+}
+
+/// "?access_token=..." of a URL, "API_KEY=..." of an environment.
+void replace_secrets(std::string& text) {
+  constexpr std::string_view kBy = "CREDENTIALS";
+  for (std::size_t at = 0; (at = text.find('=', at)) != std::string::npos; ++at) {
+    std::size_t begin = at;
+    while (begin > 0 && (is_word(text[begin - 1]) || text[begin - 1] == '_' || text[begin - 1] == '-')) --begin;
+    if (!names_secret(std::string_view(text).substr(begin, at - begin))) continue;
+    const char quote = at + 1 < text.size() ? text[at + 1] : ' ';
+    const bool quoted = quote == '"' || quote == '\'';
+    const std::size_t from = at + (quoted ? 2 : 1);
+    const std::size_t end = std::min(quoted ? text.find(quote, from) : text.find_first_of("&;, \t\n\"'`<>", from), text.size());
+    if (end > from) text.replace(from, end - from, kBy);
   }
 }
 
@@ -192,6 +217,7 @@ Redaction Redaction::of_this_machine() {
 std::string Redaction::operator()(const std::string& text) const {
   std::string out = text;
   replace_credentials(out);
+  replace_secrets(out);
   replace_uuids(out);
   replace_short_uuids(out);
   for (const auto& [name, by] : replaced_) replace_all(out, name, by);

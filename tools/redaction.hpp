@@ -19,10 +19,10 @@ class Redaction {
   /// and of resolv.conf.
   [[nodiscard]] static Redaction of_this_machine();
 
-  /// Home folders become "~" ("/home/<other>": "/home/USER"), names USER and HOST, wherever they stand; a host's domain goes with its name,
-  /// and is DOMAIN behind others. UUIDs, those of devices with their "GPU-" or "MIG-" too, become "GPU-#1a2b3c4d", the same for the same
-  /// one; of devices also those that are cut short, which drivers take. In a URL "user:password@" becomes "CREDENTIALS@". Names of fewer
-  /// than five letters are replaced where they are words of their own: they occur in others.
+  /// Home folders become "~" ("/home/<other>": "/home/USER"), names that are words of their own USER and HOST; a host's domain goes with
+  /// its name, and is DOMAIN behind others. UUIDs, those of devices with their "GPU-" or "MIG-" too, become "GPU-#1a2b3c4d", the same for
+  /// the same one; of devices also those that are cut short, which drivers take. In a URL "user:password@" becomes "CREDENTIALS@", and so
+  /// does what is set to a name that ends in "token", "secret", "password", "passwd", "signature", "api_key" or "access_key".
   [[nodiscard]] std::string operator()(const std::string& text) const;
 
  private:

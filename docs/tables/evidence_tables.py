@@ -26,13 +26,20 @@ def sanitizers(root):
     return f"{provenance(outcome)}{later}\n\n" + table((("tool", False), ("sample", False), ("errors", True), ("warnings", True), ("checks", True), ("seconds", True)), rows) + "\n"
 
 
+def read_run(path, number, line):
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError as error:
+        raise SystemExit(f"{path}:{number}: no run of a fuzzer ({error}); one was cut off while it wrote: remove the line") from error
+
+
 def fuzzers(root):
     found = sorted((root / "tests" / "fuzz" / "results").glob("*.json"))
     if not found:
         return "No long run of the fuzzers is recorded yet.\n"
     rows = []
     for path in found:
-        runs = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        runs = [read_run(path, number, line) for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)]
         total = {name: sum(run[name] for run in runs) for name in ("seconds", "inputs", "accepted")}
         cpu_seconds = f"{sum(run['cpu_seconds'] for run in runs):,}" if all("cpu_seconds" in run for run in runs) else MISSING
         rows.append((runs[0]["target"], "yes" if all(run["sanitized"] for run in runs) else "no", len(runs), f"{total['seconds']:,}", cpu_seconds,

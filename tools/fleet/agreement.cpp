@@ -13,8 +13,23 @@ void Agreement::add(std::size_t shard, const db::RecordRow& record) {
   if (record.outcome != "ok" || record.origin != "measured" || record.median_us <= 0) return;
   auto& configurations = samples_[{record.device_key, record.problem}];
   configurations[base::content_key(record.configuration)].push_back({shard, record.median_us, record.low_us, record.high_us});
-  // One with a key among the least of all is never removed, whatever comes when.
-  if (configurations.size() > kMostConfigurations) configurations.erase(std::prev(configurations.end()));
+  bound(configurations);
+}
+
+void Agreement::add(const Agreement& other) {
+  for (const auto& [place, configurations] : other.samples_) {
+    auto& own = samples_[place];
+    for (const auto& [key, samples] : configurations) {
+      auto& known = own[key];
+      known.insert(known.end(), samples.begin(), samples.end());
+    }
+    bound(own);
+  }
+}
+
+/// One with a key among the least of all is never removed, whatever comes when.
+void Agreement::bound(Configurations& configurations) {
+  while (configurations.size() > kMostConfigurations) configurations.erase(std::prev(configurations.end()));
 }
 
 std::vector<ShardAgreement> Agreement::result() const {

@@ -31,6 +31,8 @@ class Agreement {
   explicit Agreement(double tolerance) : tolerance_(tolerance) {}
 
   void add(std::size_t shard, const db::RecordRow& record);
+  /// All that was added to another.
+  void add(const Agreement& other);
   /// By shard, then by device.
   [[nodiscard]] std::vector<ShardAgreement> result() const;
 
@@ -40,6 +42,7 @@ class Agreement {
     double median_us = 0, low_us = 0, high_us = 0;
   };
   using Configurations = std::map<std::string, std::vector<Sample>>;  ///< by the content key of their texts
+  static void bound(Configurations& configurations);
   double tolerance_;
   std::map<std::pair<std::string, std::string>, Configurations> samples_;  ///< by device and problem
 };

@@ -1,7 +1,6 @@
 #include "tools/fleet/fleet_merge.hpp"
 
 #include <fmt/core.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 #include "db/merge_in_turn.hpp"
 #include "tools/commands.hpp"
 #include "tools/fleet/agreement.hpp"
+#include "tools/fleet/file_version.hpp"
 #include "tools/fleet/manifest.hpp"
 #include "tools/fleet/merge_report.hpp"
 #include "tools/fleet/plan_files.hpp"
@@ -30,19 +30,6 @@ namespace {
 
 using nlohmann::json;
 namespace fs = std::filesystem;
-
-/// Which file a shard's results are, so that one that a task replaces while the fleet is merged is read again.
-struct FileVersion {
-  ino_t inode = 0;
-  std::int64_t bytes = 0, changed_ns = 0;
-  [[nodiscard]] bool operator==(const FileVersion&) const = default;
-};
-
-FileVersion version_of(const fs::path& path) {
-  struct stat found {};
-  if (::stat(path.c_str(), &found) != 0) return {};
-  return {found.st_ino, found.st_size, found.st_mtim.tv_sec * 1'000'000'000 + found.st_mtim.tv_nsec};
-}
 
 void throw_when_stopped() {
   if (stop_asked()) throw Error("interrupted while merging; the same command completes it", ExitCode::Interrupted);
@@ -63,7 +50,8 @@ class FleetMerge {
                                    options_.folder.string(), options_.folder.string()));
     auto database = db::Database::open(options_.database, db::OpenMode::ReadWrite, [] { return !stop_asked(); });
     print_notices(database);
-    db::MergeInTurn merge(database);
+    session::ExchangeRules rules;
+    db::MergeInTurn merge(database, rules);
     take_all_rows(merge);
     for (auto& shard : report_.shards) {
       if (shard.path.empty()) continue;
@@ -113,7 +101,7 @@ class FleetMerge {
   struct OpenedShard {
     db::Database database;
     fs::path path;
-    FileVersion version;  ///< empty: of a file that changes all the time
+    std::optional<FileVersion> version;  ///< nothing: of a file that changes all the time
   };
 
   /// `finished`: what a task that ends just now leaves in the place of its part. Throws: DatabaseError naming one of the two.
@@ -122,12 +110,12 @@ class FleetMerge {
     for (int tries = 1;; ++tries) {
       std::error_code error;
       const fs::path& path = !fs::exists(found, error) && fs::exists(finished, error) ? finished : found;
-      const FileVersion before = version_of(path);
+      const auto before = version_of(path);
       const auto is_the_same = [&] { return before == version_of(path); };
       try {
         auto opened = db::Database::open(path, db::OpenMode::ReadOnly);
         if (is_the_same()) return {std::move(opened), path, before};
-        if (tries == kMostTries) return {std::move(opened), path, {}};
+        if (tries == kMostTries) return {std::move(opened), path, std::nullopt};
       } catch (const DatabaseError&) {
         // Where a task has replaced or renamed the file meanwhile, the next try finds what it has left.
         if (is_the_same() || tries == kMostTries) throw;
@@ -139,7 +127,7 @@ class FleetMerge {
   struct CheckedShard {
     OpenedShard opened;
     db::CheckedRows rows;
-    std::vector<db::RecordRow> of_controls;  ///< without their details
+    Agreement controls;  ///< the shard's own times, to be compared with the others'
 
     [[nodiscard]] std::size_t bytes() const { return rows.bytes(); }
   };
@@ -153,16 +141,16 @@ class FleetMerge {
   }
 
   /// Throws: as db::check_rows.
-  [[nodiscard]] CheckedShard check(OpenedShard opened) const {
+  [[nodiscard]] CheckedShard check(std::size_t shard, OpenedShard opened) const {
     session::ExchangeRules rules;
     auto rows = db::check_rows(opened.database, rules, [](std::uint64_t) { throw_when_stopped(); });
-    std::vector<db::RecordRow> of_controls;
+    Agreement controls(options_.tolerance);
     db::Query query = planned_records();
     for (const auto& control : controls_) {
       query.problem = control;
-      opened.database.for_each_record(query, [&](const db::RecordRow& record) { of_controls.emplace_back(record).detail_json.clear(); });
+      opened.database.for_each_record(query, [&](const db::RecordRow& record) { controls.add(shard, record); });
     }
-    return {std::move(opened), std::move(rows), std::move(of_controls)};
+    return {std::move(opened), std::move(rows), std::move(controls)};
   }
 
   void take_all_rows(db::MergeInTurn& merge) {
@@ -174,14 +162,14 @@ class FleetMerge {
     std::vector<std::pair<fs::path, fs::path>> places;
     for (const auto* shard : found) places.emplace_back(shard->path, finished_path(options_.folder, shard->number));
     WorkAhead<CheckedShard> ahead(found.size(), how_far_ahead(),
-                                  [&](std::size_t i) { return check(open(places[i].first, places[i].second)); });
+                                  [&](std::size_t i) { return check(found[i]->number, open(places[i].first, places[i].second)); });
     for (auto* shard : found) {
       reading(*shard, [&] {
         if (!ahead.wait_for(merge.left())) merge.finish();  // others may write meanwhile
         const CheckedShard checked = ahead.take();
         follow(*shard, checked.opened.path);
         store_rows(merge, *shard, checked);
-        for (const auto& record : checked.of_controls) agreement_.add(shard->number, record);
+        agreement_.add(checked.controls);
         look_into(*shard, checked.opened.database);
       });
     }
@@ -231,9 +219,9 @@ class FleetMerge {
     OpenedShard opened = open(shard.path, finished_path(options_.folder, shard.number));
     follow(shard, opened.path);
     const auto take = [&](const db::Database& of) { merge.take_best(of, [](std::uint64_t) { throw_when_stopped(); }); };
-    if (opened.version != FileVersion{} && opened.version == versions_[shard.number]) return take(opened.database);
+    if (opened.version && opened.version == versions_[shard.number]) return take(opened.database);
     // A task that is at work, or has just ended, has published more: its records come before its best rows.
-    const CheckedShard found = check(std::move(opened));
+    const CheckedShard found = check(shard.number, std::move(opened));
     store_rows(merge, shard, found);
     take(found.opened.database);
   }
@@ -272,7 +260,7 @@ class FleetMerge {
   const FleetMergeOptions& options_;
   const Manifest& manifest_;
   Agreement agreement_;
-  std::vector<FileVersion> versions_;
+  std::vector<std::optional<FileVersion>> versions_;
   std::vector<std::string> controls_;
   MergeReport report_;
   ProgressLine line_{options_.json};

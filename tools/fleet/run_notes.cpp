@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <deque>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t kMostNoteBytes = std::uint64_t{16} << 20;  // some ten thousand tasks of one shard
+constexpr std::size_t kMostRuns = 256;                             // what is told of a shard; a merge has those of all
 
 [[noreturn]] void fail_noting(const fs::path& path, const std::string& why) {
   throw EnvironmentError(fmt::format("failed writing {}: {}", path.string(), why));
@@ -55,8 +57,13 @@ void note_run(const fs::path& path, const nlohmann::json& fields) {
 std::vector<nlohmann::json> read_runs(const fs::path& path) {
   std::vector<nlohmann::json> runs;
   if (std::error_code error; !fs::exists(path, error)) return runs;
-  std::istringstream lines(base::read_bounded_file(path, kMostNoteBytes));
-  for (std::string line; std::getline(lines, line);) {
+  std::istringstream text(base::read_bounded_file(path, kMostNoteBytes));
+  std::deque<std::string> lines;
+  for (std::string line; std::getline(text, line);) {
+    lines.push_back(std::move(line));
+    if (lines.size() > kMostRuns) lines.pop_front();
+  }
+  for (const auto& line : lines) {
     if (base::find_json_fault(line, {})) continue;
     auto run = base::try_parse_json(line);
     if (run.is_object()) runs.push_back(std::move(run));

@@ -11,7 +11,7 @@ namespace attune::tools {
 /// refused. Throws: EnvironmentError.
 void note_run(const std::filesystem::path& path, const nlohmann::json& fields);
 
-/// What tasks noted; a line that was torn is passed over. Nothing where there is no file.
+/// What the last 256 tasks noted; a line that was torn is passed over. Nothing where there is no file.
 /// Throws: Error naming the file, when it is no regular one, too long for notes, or cannot be read.
 [[nodiscard]] std::vector<nlohmann::json> read_runs(const std::filesystem::path& path);
 

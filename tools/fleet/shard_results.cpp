@@ -97,16 +97,10 @@ bool ShardResults::finished() const {
   return fs::exists(finished_path(folder_, shard_), error);
 }
 
-std::optional<ShardResults::Version> ShardResults::published() const {
-  struct stat found {};
-  if (::stat(partial_path(folder_, shard_).c_str(), &found) != 0) return std::nullopt;
-  return Version{found.st_dev, found.st_ino, found.st_size, found.st_mtim.tv_sec, found.st_mtim.tv_nsec};
-}
-
 void ShardResults::take_in() {
-  const auto version = published();
-  if (!version || version == own_) return;
   const fs::path partial = partial_path(folder_, shard_);
+  const auto version = version_of(partial);
+  if (!version || version == own_) return;
   if (const std::string why = fault_of_published(partial); !why.empty()) return set_file_aside(partial, shard_, why);
   std::error_code error;
   if (!fs::exists(database_, error)) {
@@ -132,8 +126,8 @@ fs::path ShardResults::mark_of_publishing() const { return scratch_ / (shard_nam
 /// no copy of what was published, somebody has removed it.
 bool ShardResults::were_removed() const {
   // In this order: a task that ends makes the whole before it removes the part.
-  if (published() || finished()) return false;
   std::error_code error;
+  if (fs::exists(partial_path(folder_, shard_), error) || finished()) return false;
   if (!fs::exists(runs_path(folder_, shard_), error)) return true;
   return fs::exists(mark_of_publishing(), error) && !has_set_aside(folder_, shard_);
 }
@@ -186,7 +180,7 @@ void ShardResults::publish(State state) {
     copy_whole(copy, finished_path(folder_, shard_));
   } else {
     copy_whole(copy, partial_path(folder_, shard_));
-    own_ = published();
+    own_ = version_of(partial_path(folder_, shard_));
     base::write_output(mark_of_publishing(), "");
   }
   fs::remove(copy, error);

@@ -1,11 +1,9 @@
 #pragma once
-#include <sys/stat.h>
-
 #include <filesystem>
 #include <optional>
 #include <string>
 
-#include "db/database.hpp"
+#include "tools/fleet/file_version.hpp"
 
 namespace attune::tools {
 
@@ -37,14 +35,6 @@ class ShardResults {
   void remove_node_files() const;
 
  private:
-  /// Which copy it is: another task's has another one.
-  struct Version {
-    dev_t device = 0;
-    ino_t inode = 0;
-    std::int64_t bytes = 0, changed_s = 0, changed_ns = 0;
-    [[nodiscard]] bool operator==(const Version&) const = default;
-  };
-  [[nodiscard]] std::optional<Version> published() const;
   void take_in();
   void remove_partial() const;
   [[nodiscard]] bool were_removed() const;
@@ -53,7 +43,7 @@ class ShardResults {
 
   std::filesystem::path folder_, scratch_, database_;
   std::size_t shard_;
-  std::optional<Version> own_;  ///< what is taken in already, or was published here
+  std::optional<FileVersion> own_;  ///< what is taken in already, or was published here
 };
 
 }  // namespace attune::tools

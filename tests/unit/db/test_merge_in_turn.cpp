@@ -20,10 +20,10 @@ namespace {
 /// What a database has after it has taken these, in this order, one open at a time.
 std::string merged_in_turn(const fs::path& path, const std::vector<fs::path>& files) {
   Database database = Database::open(path, OpenMode::ReadWrite);
-  MergeInTurn merge(database);
+  NoRules rules;
+  MergeInTurn merge(database, rules);
   for (const fs::path& file : files) {
     const auto other = Database::open(file, OpenMode::ReadOnly);
-    NoRules rules;
     merge.take_rows(other, check_rows(other, rules));
   }
   for (const fs::path& file : files) merge.take_best(Database::open(file, OpenMode::ReadOnly));
@@ -84,14 +84,82 @@ TEST_CASE("checking a database refuses what merging refuses, naming file and row
   CHECK_THROWS_WITH_AS((void)check_rows(other, rules), doctest::Contains("a.db: the record of"), SpecError);
 }
 
+TEST_CASE("rows that are read again are checked again: a file may be changed in place meanwhile") {
+  struct Refusing : NoRules {
+    using NoRules::take;
+    void take(const RecordRow&) override { throw Error("no such record"); }
+    void take(const BestRow&) override { throw Error("no such best"); }
+  };
+  const TemporaryFolder folder;
+  NoRules taking;
+  Refusing refusing;
+  Database database = Database::open(folder / "all.db", OpenMode::ReadWrite);
+  MergeInTurn merge(database, refusing);
+  SUBCASE("best rows") {
+    {
+      Database part = Database::open(folder / "part.db", OpenMode::ReadWrite);
+      put_real_rows(part);
+    }
+    const auto other = Database::open(folder / "part.db", OpenMode::ReadOnly);
+    const CheckedRows checked = check_rows(other, taking);
+    CHECK(checked.all_kept());
+    CHECK_NOTHROW(merge.take_rows(other, checked));
+    CHECK_THROWS_WITH_AS(merge.take_best(other), doctest::Contains("part.db: the best"), SpecError);
+    CHECK(database.best({}).empty());
+  }
+  SUBCASE("all rows of a database that is too long to be kept") {
+    constexpr std::size_t kDetail = std::size_t{15} << 20;
+    {
+      Database part = Database::open(folder / "part.db", OpenMode::ReadWrite);
+      put_real_rows(part);
+      for (int i = 0; kDetail * static_cast<std::size_t>(i) <= CheckedRows::kMostBytes; ++i) {
+        RecordRow row = real_record(i);
+        row.problem = R"({"T":"f32","n":)" + std::to_string(i + 1) + R"(,"op":"sum"})";
+        row.detail_json = "{\"text\":\"" + std::string(kDetail, 'x') + "\"}";
+        part.put(row);
+      }
+    }
+    const auto other = Database::open(folder / "part.db", OpenMode::ReadOnly);
+    const CheckedRows checked = check_rows(other, taking);
+    CHECK_FALSE(checked.all_kept());
+    CHECK(checked.bytes() == 0);
+    CHECK_THROWS_WITH_AS(merge.take_rows(other, checked), doctest::Contains("part.db: the record of"), SpecError);
+    CHECK(database.records({}).empty());
+  }
+}
+
+TEST_CASE("others may write where a merge has finished what it had, and it goes on behind them") {
+  const TemporaryFolder folder;
+  const auto files = random_databases(folder, 31, 2);
+  Database database = Database::open(folder / "all.db", OpenMode::ReadWrite);
+  NoRules rules;
+  MergeInTurn merge(database, rules);
+  CHECK(merge.left().count() == 0);
+  const auto take = [&](const fs::path& file) {
+    const auto other = Database::open(file, OpenMode::ReadOnly);
+    merge.take_rows(other, check_rows(other, rules));
+  };
+  take(files[0]);
+  CHECK(merge.left().count() > 0);
+  merge.finish();
+  CHECK(merge.left().count() == 0);
+  Database::open(folder / "all.db", OpenMode::ReadWrite).put(real_record(5));
+  take(files[1]);
+  for (const fs::path& file : files) merge.take_best(Database::open(file, OpenMode::ReadOnly));
+  merge.finish();
+  const auto records = database.records({});
+  const std::string others = real_record(5).configuration;
+  CHECK(std::count_if(records.begin(), records.end(), [&](const auto& row) { return row.configuration == others; }) == 1);
+}
+
 TEST_CASE("what a merge that ends early has stored is completed by the same merge again") {
   const TemporaryFolder folder;
   const auto files = random_databases(folder, 21, 3);
   const std::string wanted = merged_in_turn(folder / "whole.db", files);
   {
     Database database = Database::open(folder / "cut.db", OpenMode::ReadWrite);
-    MergeInTurn merge(database);
     NoRules rules;
+    MergeInTurn merge(database, rules);
     const auto first = Database::open(files[0], OpenMode::ReadOnly), second = Database::open(files[1], OpenMode::ReadOnly);
     merge.take_rows(first, check_rows(first, rules));
     merge.finish();

@@ -116,4 +116,26 @@ TEST_CASE("of many configurations the same ones are compared, in whatever order 
   }
 }
 
+TEST_CASE("what shards told one by one comes to the same as all at once, bounded as well") {
+  Agreement at_once(0.05), one_by_one(0.05);
+  constexpr int kMany = 3 * static_cast<int>(Agreement::kMostConfigurations);
+  for (std::size_t shard = 0; shard < 4; ++shard) {
+    const double slower = shard == 2 ? 1.3 : 1;
+    add_shard(at_once, shard, slower, kMany);
+    Agreement own(0.05);
+    add_shard(own, shard, slower, kMany);
+    one_by_one.add(own);
+  }
+  const auto wanted = at_once.result(), found = one_by_one.result();
+  REQUIRE(found.size() == wanted.size());
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    CHECK(found[i].shard == wanted[i].shard);
+    CHECK(found[i].ratio == wanted[i].ratio);
+    CHECK(found[i].compared == Agreement::kMostConfigurations);
+    CHECK(found[i].compared == wanted[i].compared);
+    CHECK(found[i].apart == wanted[i].apart);
+  }
+  CHECK(named(one_by_one) == std::vector<std::size_t>{2});
+}
+
 }  // namespace test_fleet_agreement

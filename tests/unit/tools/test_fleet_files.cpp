@@ -73,6 +73,14 @@ TEST_CASE_FIXTURE(Notes, "a link or a pipe in the place of notes is refused with
   CHECK(base::read_file(others) == "somebody's");
 }
 
+TEST_CASE_FIXTURE(Notes, "of many tasks the last 256 are told") {
+  for (int i = 0; i < 300; ++i) tools::note_run(path, {{"host", std::to_string(i)}});
+  const auto runs = tools::read_runs(path);
+  REQUIRE(runs.size() == 256);
+  CHECK(runs.front()["host"] == "44");
+  CHECK(runs.back()["host"] == "299");
+}
+
 TEST_CASE_FIXTURE(Notes, "notes that are too long to be any are not read") {
   test::write_bytes(path, "");
   fs::resize_file(path, std::uint64_t{1} << 40);

@@ -39,6 +39,7 @@ TEST_CASE("a host's domain goes with its name, known or not, and behind other ho
   CHECK(redaction("node17.hpc.example.org:22, node17.other.example.net.") == "HOST:22, HOST.");
   CHECK(redaction("login3.hpc.example.org and www.example.org, a.local") == "login3.DOMAIN and www.DOMAIN, a.local");
   CHECK(redaction("node17.cu node17.") == "HOST.cu HOST.");
+  CHECK(redaction("MYHOST.one.two LOCALHOST.a.b node17.a.b") == "MYHOST.one.two LOCALHOST.a.b HOST");
 }
 
 TEST_CASE("a device's UUID that is cut short is replaced too, and words that only look like one stay") {
@@ -54,6 +55,15 @@ TEST_CASE("a URL keeps its place and loses its user and password") {
   const Redaction redaction({});
   CHECK(redaction("proxy=http://bob:p%40ss@w0rd@proxy:3128/x@y") == "proxy=http://CREDENTIALS@proxy:3128/x@y");
   CHECK(redaction("https://token@a https://b/c?d=e@f git@github.com:a/b") == "https://CREDENTIALS@a https://b/c?d=e@f git@github.com:a/b");
+}
+
+TEST_CASE("what is set to the name of a secret is replaced, in URLs and elsewhere, and other keys keep their values") {
+  const Redaction redaction({});
+  CHECK(redaction("https://a/b?x=1&access_token=abc.def&y=2") == "https://a/b?x=1&access_token=CREDENTIALS&y=2");
+  CHECK(redaction("PIP_API-KEY=abc, DB_PASSWORD=x.y HF_TOKEN=hf_1 token=") ==
+        "PIP_API-KEY=CREDENTIALS, DB_PASSWORD=CREDENTIALS HF_TOKEN=CREDENTIALS token=");
+  CHECK(redaction("SECRET='x y' Passwd=\"a,b\" secret=\"cut") == "SECRET='CREDENTIALS' Passwd=\"CREDENTIALS\" secret=\"CREDENTIALS");
+  CHECK(redaction("device_key=abc tokens=5 key=7 a==b") == "device_key=abc tokens=5 key=7 a==b");
 }
 
 }  // namespace test_redaction
