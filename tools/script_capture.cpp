@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,8 +16,10 @@
 
 #include "attune/error.hpp"
 #include "tools/installed_data.hpp"
+#include "tools/process_group.hpp"
 #include "tools/stop_signals.hpp"
 #include "tuner/base/errno_text.hpp"
+#include "tuner/base/file_descriptor.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
 
@@ -72,30 +73,18 @@ int wait_for_group(pid_t leader) {
 
 int code_of(int status) { return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status); }
 
-/// Its exit code, or 128 and the signal that ended it. Its standard output goes to `output`; it leads a process group of its own.
+/// Its exit code, or 128 and the signal that ended it. Its standard output goes to `output`.
 int run(const std::vector<std::string>& words, const fs::path& output) {
-  std::vector<char*> arguments;
-  for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));  // posix_spawn's signature; it changes none
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  if (isatty(STDIN_FILENO) == 1)  // a group of its own would be stopped for reading it
-    posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  pid_t child = -1;
-  const int failure = posix_spawnp(&child, arguments[0], &actions, &attributes, arguments.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&actions);
-  if (failure != 0) {
+  const base::FileDescriptor told(::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+  if (!told.open()) throw EnvironmentError(fmt::format("failed writing {}: {}", output.string(), base::errno_text("open", errno)));
+  const StartedGroup started = start_group(words, {.output = told.get(), .input = ::isatty(STDIN_FILENO) != 1, .errors = true});
+  if (started.failure != 0) {
     throw EnvironmentError(
         fmt::format("failed starting {}: {}; a script needs Python 3.9 or newer: install python3, or name the interpreter in "
                     "$ATTUNE_PYTHON",
-                    words[0], base::errno_text("posix_spawnp", failure)));
+                    words[0], base::errno_text("posix_spawnp", started.failure)));
   }
-  return code_of(wait_for_group(child));
+  return code_of(wait_for_group(started.leader));
 }
 
 /// "SyntaxError: ...; mend it there"
