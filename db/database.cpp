@@ -89,7 +89,7 @@ void Database::put_into_one_file() {
                         fmt::format("failed completing database '{}': it stays in journal mode '{}'", state_->path.string(), mode));
   } catch (const SQLite::Exception& error) {
     state_->guard().explain_interruption("completing");
-    throw sqlite_failure(state_->path, "completing it", error);
+    throw_sqlite_failure(state_->path, "completing it", error);
   }
 }
 
@@ -258,7 +258,7 @@ Database::Batch::Batch(Database& database) : state_(database.state_.get()) {
     state_->statements.run("BEGIN IMMEDIATE");
   } catch (const SQLite::Exception& error) {
     state_->guard().explain_interruption("writing to");
-    throw sqlite_failure(state_->path, "beginning a batch", error);
+    throw_sqlite_failure(state_->path, "beginning a batch", error);
   }
   state_->batch = State::BatchState::Open;
   state_->known_problems.clear();
@@ -287,7 +287,7 @@ void Database::Batch::commit() {
     state->roll_back();
     state->note_damage(error);
     state->guard().explain_interruption("writing to");
-    throw sqlite_failure(state->path, "committing a batch", error);
+    throw_sqlite_failure(state->path, "committing a batch", error);
   }
 }
 

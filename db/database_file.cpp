@@ -211,7 +211,7 @@ Connection open_for_writing(const fs::path& path, const KeepGoing& keep_going, c
     }
   } catch (const SQLite::Exception& error) {
     *held = nullptr;
-    throw sqlite_failure(path, "opening it for writing", error);
+    throw_sqlite_failure(path, "opening it for writing", error);
   }
   *held = nullptr;
   lock.lock(LockFile::Part::InUse, LockFile::Share::Shared, kBusyTimeout, keep_going);

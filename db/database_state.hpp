@@ -56,7 +56,7 @@ struct Database::State {
       roll_back();
       note_damage(error);
       guard().explain_interruption(std::string(doing) + " in");
-      throw sqlite_failure(path, doing, error);
+      throw_sqlite_failure(path, doing, error);
     } catch (...) {
       roll_back();
       throw;
@@ -152,9 +152,8 @@ struct Database::State {
     } catch (const SQLite::Exception& error) {
       note_damage(error);
       guard().explain_interruption("reading");
-      const DatabaseError failure = sqlite_failure(path, "reading", error);
-      read_failure = failure.what();
-      throw failure;
+      read_failure = sqlite_failure(path, "reading", error).what();
+      throw_sqlite_failure(path, "reading", error);
     }
   }
 
@@ -177,7 +176,7 @@ struct Database::State {
     read_failure =
         fmt::format("failed reading database '{}': the table {} shows more than the file can hold; `attune db check` lists the damage",
                     path.string(), table);
-    throw DatabaseError(path.string(), read_failure);
+    throw ContentsError(path.string(), read_failure);
   }
   void require_writable(const char* doing) const;
   [[noreturn]] void refuse_index(const char* table) const;

@@ -115,6 +115,7 @@ CheckReport Database::check() const {
     try {
       state_->guard().watch("checking", work);
     } catch (const SQLite::Exception& error) {
+      if (is_busy(error)) throw_sqlite_failure(state_->path, "checking it", error);  // says nothing of the file
       report.problems.push_back(fmt::format("{}: SQLite stopped: {}", what, error.what()));
     } catch (const DatabaseError& error) {
       report.problems.push_back(fmt::format("{}: {}", what, error.what()));
@@ -171,7 +172,7 @@ VacuumReport Database::vacuum(const KeepGoing& keep_going) {
     sqlite.exec("PRAGMA wal_checkpoint(TRUNCATE)");
   } catch (const SQLite::Exception& error) {
     if (!ask()) refuse("interrupted; the file is as it was", ExitCode::Interrupted);
-    throw sqlite_failure(state_->path, "vacuuming it", error);
+    throw_sqlite_failure(state_->path, "vacuuming it", error);
   }
   report.bytes_after = bytes();
   return report;
@@ -196,7 +197,7 @@ void Database::export_to(const fs::path& path) const {
   } catch (const SQLite::Exception& failure) {
     state_->note_damage(failure);
     state_->guard().explain_interruption("exporting");
-    throw sqlite_failure(path, "writing the copy", failure);
+    throw_sqlite_failure(path, "writing the copy", failure);
   }
   sync_file(partial, path);
   if (::rename(partial.c_str(), path.c_str()) != 0) fail_export(path, base::errno_text("rename", errno));

@@ -18,7 +18,7 @@ Database Database::make_private(const char* name, const char* file) {
     connection.schema_version = kSchemaVersion;
     return Database(std::make_unique<State>(name, std::move(connection)));
   } catch (const SQLite::Exception& error) {
-    throw sqlite_failure(name, "making a database of this process alone", error);
+    throw_sqlite_failure(name, "making a database of this process alone", error);
   }
 }
 

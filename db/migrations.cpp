@@ -101,9 +101,9 @@ void require_ours(const std::filesystem::path& path, const Identity& identity) {
   const bool empty = !identity.has_tables && identity.user_version == 0;
   if (empty && (identity.application_id == 0 || identity.application_id == kApplicationId)) return;
   if (identity.application_id != kApplicationId && !identity.has_our_tables) {
-    fail_opening(path, fmt::format("it belongs to another program (application_id {}, expected {}); name another file with "
-                                   "ATTUNE_DB or --db",
-                                   identity.application_id, kApplicationId));
+    refuse_contents(path, fmt::format("it belongs to another program (application_id {}, expected {}); name another file with "
+                                      "ATTUNE_DB or --db",
+                                      identity.application_id, kApplicationId));
   }
   if (identity.user_version > Database::kSchemaVersion) {
     fail_opening(path, fmt::format("its schema version {} is newer than version {} of this build; the file was left as it is: "
@@ -111,22 +111,22 @@ void require_ours(const std::filesystem::path& path, const Identity& identity) {
                                    identity.user_version, Database::kSchemaVersion));
   }
   if (identity.schema.kind == SchemaFinding::Kind::Foreign) {
-    fail_opening(
+    refuse_contents(
         path, fmt::format("it holds {}, which is not as attune makes it: using the file could run what its author wrote; it was left as it "
                           "is: remove that, or export the file again where it came from",
                           identity.schema.what));
   }
   if (identity.schema.kind == SchemaFinding::Kind::Same && identity.user_version != identity.table_version) {
-    fail_opening(path, fmt::format("it is damaged: user_version says schema {}, its schema_version table says {}; move the file "
-                                   "away to start a new one",
-                                   identity.user_version, identity.table_version));
+    refuse_contents(path, fmt::format("it is damaged: user_version says schema {}, its schema_version table says {}; move the file "
+                                      "away to start a new one",
+                                      identity.user_version, identity.table_version));
   }
 }
 
 void refuse_what_is_no_database(const std::filesystem::path& path) {
   const std::string header = header_of(path);
   if (header.empty() || has_magic(header) || is_header_of_ours(header)) return;
-  fail_opening(
+  refuse_contents(
       path,
       "it is no database (it does not begin as SQLite's files do) and was left as it is; name another file with ATTUNE_DB or --db, or move it "
       "away");
@@ -136,7 +136,7 @@ bool has_header_of_ours(const std::filesystem::path& path) { return is_header_of
 
 void require_header_of_ours(const std::filesystem::path& path, const std::string& damage) {
   if (has_header_of_ours(path)) return;
-  fail_opening(
+  refuse_contents(
       path, fmt::format(
                 "it cannot be read ({}) and its header does not say that it is attune's; it was left as it is: move it away to start a new "
                 "one, or name another file with ATTUNE_DB or --db",

@@ -54,13 +54,13 @@ void accept(const fs::path& path, Connection& connection, const KeepGoing& keep_
     const Identity identity = read_identity(sqlite);
     require_ours(path, identity);
     if (identity.user_version == 0) {
-      fail_opening(path,
-                   "nothing has been stored in it yet, and it is opened read-only; a tuning run with --db makes it a "
-                   "database");
+      refuse_contents(path,
+                      "nothing has been stored in it yet, and it is opened read-only; a tuning run with --db makes it a "
+                      "database");
     }
     if (identity.schema.kind != SchemaFinding::Kind::Same) {
-      fail_opening(path, fmt::format("it is damaged: {}; the next tuning run sets the file aside and keeps what can be read of it",
-                                     identity.schema.what));
+      refuse_contents(path, fmt::format("it is damaged: {}; the next tuning run sets the file aside and keeps what can be read of it",
+                                        identity.schema.what));
     }
     take_long_values(sqlite);
     connection.schema_version = identity.user_version;
@@ -223,7 +223,7 @@ Connection open_for_reading(const fs::path& path, const KeepGoing& keep_going) {
     play_journal_back(path, keep_going);
     return connect(path, keep_going);
   } catch (const SQLite::Exception& error) {
-    throw sqlite_failure(path, "opening it for reading", error);
+    throw_sqlite_failure(path, "opening it for reading", error);
   }
 }
 

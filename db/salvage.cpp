@@ -202,7 +202,7 @@ std::uint64_t salvage(Database& database, const std::filesystem::path& damaged, 
     LooseRows rows(damaged, keep_going);
     Salvage(rows, database).run();
   } catch (const SQLite::Exception& error) {
-    if ((error.getErrorCode() & 0xff) != SQLITE_FULL) throw sqlite_failure(damaged, "keeping what can be read of it", error);
+    if ((error.getErrorCode() & 0xff) != SQLITE_FULL) throw_sqlite_failure(damaged, "keeping what can be read of it", error);
     throw DatabaseError(
         damaged.string(),
         fmt::format(

@@ -94,8 +94,18 @@ DatabaseError sqlite_failure(const std::filesystem::path& path, const std::strin
   return {path.string(), fmt::format("failed {}: SQLite returned {} ({}){}", named(doing, path), code, error.what(), advice)};
 }
 
+void throw_sqlite_failure(const std::filesystem::path& path, const std::string& doing, const SQLite::Exception& error) {
+  const DatabaseError failure = sqlite_failure(path, doing, error);
+  if (is_damage(error)) throw ContentsError(failure.path(), failure.what());
+  throw failure;
+}
+
 void fail_opening(const std::filesystem::path& path, const std::string& why) {
   throw DatabaseError(path.string(), fmt::format("failed opening database '{}': {}", path.string(), why));
+}
+
+void refuse_contents(const std::filesystem::path& path, const std::string& why) {
+  throw ContentsError(path.string(), fmt::format("failed opening database '{}': {}", path.string(), why));
 }
 
 bool is_damage(const SQLite::Exception& error) {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "attune/error.hpp"
+#include "db/contents_error.hpp"
 
 namespace attune::db {
 
@@ -13,8 +13,13 @@ namespace attune::db {
 /// database as "it": "opening it for reading" gives "failed opening database '<path>' for reading: ...".
 [[nodiscard]] DatabaseError sqlite_failure(const std::filesystem::path& path, const std::string& doing, const SQLite::Exception& error);
 
+/// Throws that; where SQLite says that the file is damaged, as a ContentsError.
+[[noreturn]] void throw_sqlite_failure(const std::filesystem::path& path, const std::string& doing, const SQLite::Exception& error);
+
 /// Throws: DatabaseError, "failed opening database '<path>': <why>".
 [[noreturn]] void fail_opening(const std::filesystem::path& path, const std::string& why);
+/// The same, a ContentsError.
+[[noreturn]] void refuse_contents(const std::filesystem::path& path, const std::string& why);
 
 /// SQLite says that the file is damaged or no database at all.
 [[nodiscard]] bool is_damage(const SQLite::Exception& error);

@@ -1,6 +1,7 @@
 #include "tools/fleet/fleet_merge.hpp"
 
 #include <fmt/core.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -8,6 +9,7 @@
 #include <sstream>
 
 #include "attune/error.hpp"
+#include "db/contents_error.hpp"
 #include "db/merge_in_turn.hpp"
 #include "tools/commands.hpp"
 #include "tools/fleet/agreement.hpp"
@@ -132,12 +134,18 @@ class FleetMerge {
     [[nodiscard]] std::size_t bytes() const { return rows.bytes(); }
   };
 
-  /// Checking goes on while a transaction is written, which takes seconds; two threads keep up with the one that stores.
+  /// Far enough to go on while a transaction is written, which takes seconds.
   [[nodiscard]] static AheadLimits how_far_ahead() {
-    constexpr std::size_t kMostThreads = 8;
-    constexpr std::size_t kMostOpen = 64;  // files of each
+    constexpr std::size_t kMostThreads = 8;  // two check as fast as one stores
+    constexpr std::size_t kMostShards = 64;  // each is open until it is stored
     constexpr std::size_t kMostBytes = std::size_t{256} << 20;
-    return {std::min(base::available_cpus().size() + 1, kMostThreads), kMostOpen, kMostBytes};
+    constexpr std::size_t kDescriptors = 4;  // of an open database
+    constexpr std::size_t kOtherDescriptors = 32;
+    rlimit limit{RLIM_INFINITY, RLIM_INFINITY};
+    static_cast<void>(::getrlimit(RLIMIT_NOFILE, &limit));
+    const rlim_t left = std::max<rlim_t>(limit.rlim_cur, kOtherDescriptors) - kOtherDescriptors;
+    const std::size_t shards = std::clamp<rlim_t>(left / kDescriptors, 1, kMostShards);
+    return {std::min(base::available_cpus().size() + 1, kMostThreads), shards, kMostBytes};
   }
 
   /// Throws: as db::check_rows.
@@ -164,8 +172,8 @@ class FleetMerge {
     WorkAhead<CheckedShard> ahead(found.size(), how_far_ahead(),
                                   [&](std::size_t i) { return check(found[i]->number, open(places[i].first, places[i].second)); });
     for (auto* shard : found) {
+      if (!ahead.wait_for(merge.left())) merge.finish();  // others may write meanwhile
       reading(*shard, [&] {
-        if (!ahead.wait_for(merge.left())) merge.finish();  // others may write meanwhile
         const CheckedShard checked = ahead.take();
         follow(*shard, checked.opened.path);
         store_rows(merge, *shard, checked);
@@ -183,9 +191,9 @@ class FleetMerge {
       work();
     } catch (const DatabaseError& error) {
       if (!is_of(shard, error.path())) throw;
-      shard.cannot_be_read(error.what());
+      shard.cannot_be_read(error.what(), dynamic_cast<const db::ContentsError*>(&error) == nullptr);
     } catch (const SpecError& error) {
-      shard.cannot_be_read(error.what());
+      shard.cannot_be_read(error.what(), false);
     }
   }
 

@@ -144,8 +144,9 @@ std::string MergeReport::text(const std::string& folder) const {
     text += fmt::format("not finished: shard {}; run again, each goes on, and then merge again\n", fmt::join(partial, ", "));
   for (const auto& shard : shards) {
     if (shard.state != State::Unreadable) continue;
-    text +=
-        fmt::format("cannot be read: shard {} ({}); remove its file and run the shard again\n", shard.number, base::escape_line(shard.why));
+    text += fmt::format("cannot be read: shard {} ({}); {}\n", shard.number, base::escape_line(shard.why),
+                        shard.may_pass ? "that may pass, and it stays as it is: merge again, or run the shard again where its file is gone"
+                                       : "remove its file and run the shard again");
   }
   for (const auto& one : agreement) {
     if (!one.disagrees) continue;

@@ -18,13 +18,15 @@ struct MergedShard {
   State state = State::Missing;
   std::filesystem::path path;           ///< empty: there is nothing to read
   std::string why;                      ///< Unreadable
+  bool may_pass = false;                ///< Unreadable, for what says nothing of the file
   std::size_t left = 0;                 ///< problems whose search has not come to its end
   std::vector<nlohmann::json> devices;  ///< as stored: spec::DeviceInfo::to_json, by kind the one that was seen last
   std::vector<nlohmann::json> runs;     ///< of each task: host, when it began, and its devices
 
-  void cannot_be_read(const std::string& reason) {
+  void cannot_be_read(const std::string& reason, bool passing) {
     state = State::Unreadable;
     why = reason;
+    may_pass = passing;
     path.clear();
   }
 };

@@ -1,17 +1,21 @@
 #include "tools/fleet/shard_results.hpp"
 
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <unistd.h>
 
-#include <chrono>
-#include <thread>
+#include <array>
+#include <cerrno>
 #include <utility>
 
 #include "attune/error.hpp"
+#include "db/contents_error.hpp"
 #include "db/exchange.hpp"
 #include "db/merge_in_turn.hpp"
 #include "tools/fleet/manifest.hpp"
 #include "tools/fleet/plan_files.hpp"
-#include "tuner/base/files.hpp"
+#include "tuner/base/errno_text.hpp"
+#include "tuner/base/file_descriptor.hpp"
 #include "tuner/base/output_file.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/base/text.hpp"
@@ -23,21 +27,28 @@ namespace fs = std::filesystem;
 
 namespace {
 
-using namespace std::chrono_literals;
+/// Throws: EnvironmentError where the file system does not give the file's bytes.
+void require_readable(const fs::path& path) {
+  const base::FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::array<char, std::size_t{64} << 10> piece{};
+  ssize_t got = file.open() ? 1 : -1;
+  while (got > 0 || (got < 0 && errno == EINTR)) got = ::read(file.get(), piece.data(), piece.size());
+  if (got < 0)
+    throw EnvironmentError(fmt::format("failed reading {}: {}; it stays as it is", path.string(), base::errno_text("read", errno)));
+}
 
-/// Why a database cannot be used; empty when it can. What passes, as somebody's lock does, is waited for. Throws: EnvironmentError.
+/// Why what a database holds cannot be used; empty when it can. Throws: DatabaseError and EnvironmentError, of what says nothing of that
+/// and may pass: a lock, a limit, a file server that is away, a later attune's schema.
 std::string fault_of(const fs::path& path) {
-  constexpr int kTries = 3;
-  for (int tries = 1;; ++tries) {
-    try {
-      const auto report = db::Database::open(path, db::OpenMode::ReadOnly).check();
-      return report.ok || report.problems.empty() ? "" : report.problems.front();
-    } catch (const DatabaseError& failure) {
-      static_cast<void>(base::read_file(path));  // where its bytes cannot be had, nothing is said of what they are
-      if (tries == kTries) return failure.what();
-    }
-    std::this_thread::sleep_for(1s);
+  std::string why;
+  try {
+    const auto report = db::Database::open(path, db::OpenMode::ReadOnly).check();
+    if (!report.ok && !report.problems.empty()) why = report.problems.front();
+  } catch (const db::ContentsError& failure) {
+    why = failure.what();
   }
+  if (!why.empty()) require_readable(path);
+  return why;
 }
 
 /// Why what another task has published cannot be taken: damaged, or with rows that no merge takes. Empty when it can. Throws: what says

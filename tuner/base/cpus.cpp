@@ -56,10 +56,14 @@ CpuPlan plan_cpus(const std::vector<int>& available, int gpu_workers) {
   return plan;
 }
 
-void give_way_to_other_threads() noexcept {
-  constexpr int kLowest = 19;
+void give_way() noexcept {
+  constexpr int kNiceness = 5;  // at 19 a thread that is waited for starves beside anything else
+  constexpr int kMost = 19;
+  errno = 0;
+  const int ours = ::getpriority(PRIO_PROCESS, 0);
+  if (errno != 0) return;
   // Linux keeps a niceness for every thread.
-  static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kLowest));
+  static_cast<void>(::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), std::min(ours + kNiceness, kMost)));
 }
 
 }  // namespace attune::base

@@ -20,8 +20,8 @@ struct CpuPlan {
 /// Requires: gpu_workers >= 0; `available` ascending.
 [[nodiscard]] CpuPlan plan_cpus(const std::vector<int>& available, int gpu_workers);
 
-/// The calling thread gives way to the others of this process wherever there are fewer processors than threads, for as long as it lives.
-/// Where the system refuses, it does not.
-void give_way_to_other_threads() noexcept;
+/// The calling thread gives way, for as long as it lives, to what else runs here at the usual priority: it gets about a third of what such
+/// a thread gets of a processor that they share. Where the system refuses, it does not.
+void give_way() noexcept;
 
 }  // namespace attune::base

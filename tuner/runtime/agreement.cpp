@@ -14,7 +14,8 @@ namespace attune::runtime {
 namespace {
 
 constexpr const char* kOpening = "making a Runtime";
-constexpr const char* kRemedy = "give all ranks the same databases (docs/fleet.md, \"Agreement between ranks\")";
+constexpr const char* kSameDatabases = "give all ranks the same databases (docs/fleet.md, \"Agreement between ranks\")";
+constexpr const char* kOneKind = "ranks on devices of one kind agree on measured results (docs/fleet.md, \"Agreement between ranks\")";
 
 /// What one rank said, read. Others wrote it.
 template <class Read>
@@ -39,7 +40,7 @@ std::string proposed(const RankPlan& plan) {
 }
 
 std::string taken(const AgreedPlan& agreed, const std::vector<RankPlan>& ranks) {
-  if (!agreed.rank) return fmt::format("the template's default {}, as no proposal serves the devices of all", agreed.configuration);
+  if (!agreed.rank) return fmt::format("the template's default {}: {}", agreed.configuration, agreed.why_default);
   return fmt::format("{} of {} ({})", agreed.configuration, rank_name(*agreed.rank), place(*ranks[*agreed.rank].proposal));
 }
 
@@ -80,6 +81,12 @@ void Agreement::open(const RankOpening& own) {
           "give all ranks one version",
           quoted_from_rank(openings.front().attune), rank_name(rank), quoted_from_rank(other.attune)));
     }
+    if (other.options != openings.front().options) {
+      throw AgreementError(fmt::format(
+          "failed creating a Runtime: rank 0 has Options of {}, {} of {}, so that what they would take cannot be compared; give "
+          "all ranks the same",
+          quoted_from_rank(openings.front().options), rank_name(rank), quoted_from_rank(other.options)));
+    }
   }
   if (auto difference = differences(openings)[exchange_.own_rank()]; !difference.empty()) tell(std::move(difference));
 }
@@ -94,7 +101,7 @@ std::optional<Settled> Agreement::settle(const spec::KernelTemplate& kernel, con
   const auto gathered = gather(about, to_json(own));
   std::vector<RankPlan> ranks;
   for (std::size_t rank = 0; rank < gathered.size(); ++rank) ranks.push_back(read(gathered[rank], rank, about, plan_from_json));
-  const auto agreed = agree_on(kernel, problem, ranks);
+  const auto agreed = agree_on(kernel, problem, ranks, on_miss_);
   if (!agreed) return std::nullopt;
   Settled settled{agreed->configuration, std::nullopt, agreed->rank, ""};
   if (agreed->rank) settled.proposal = ranks[*agreed->rank].proposal;
@@ -111,7 +118,7 @@ std::string Agreement::describe(const std::string& title, const AgreedPlan& agre
     return fmt::format("{} of {} ranks would have taken another configuration, and take this one", others, ranks.size());
   }
   std::string text = fmt::format("{} would have taken {}; all ranks take {}", rank_name(own), proposed(ranks[own]), taken(agreed, ranks));
-  tell(fmt::format("{}: {}; {}", title, text, kRemedy));
+  tell(fmt::format("{}: {}; {}", title, text, agreed.rank ? kSameDatabases : kOneKind));
   return text;
 }
 
@@ -122,7 +129,9 @@ std::vector<std::string> Agreement::notices() const {
 
 void Agreement::tell(std::string notice) {
   const std::lock_guard lock(notices_mutex_);
-  notices_.push_back(std::move(notice));
+  if (notices_.size() < kMostNotices) notices_.push_back(std::move(notice));
+  if (notices_.size() == kMostNotices)
+    notices_.back() = "more problems diverged than are told here: RuntimeCounters::plans_diverged counts them";
 }
 
 void tell_ranks_of_failure(const AllGather& all_gather, const std::string& why) noexcept {

@@ -28,9 +28,11 @@ struct Settled {
 /// rank comes to problems. Counters and notices() never wait for one.
 class Agreement {
  public:
-  explicit Agreement(AllGather all_gather) : exchange_(std::move(all_gather)) {}
+  static constexpr std::size_t kMostNotices = 100;
 
-  /// The first exchange. Throws: AgreementError, also when the Runtime of another rank could not be made.
+  Agreement(AllGather all_gather, OnMiss on_miss) : exchange_(std::move(all_gather)), on_miss_(on_miss) {}
+
+  /// The first exchange. Throws: AgreementError (attune's versions or options differ; the Runtime of another rank could not be made).
   void open(const RankOpening& own);
 
   /// Whoever is about to settle a problem holds one: other threads of this rank wait for the next.
@@ -47,11 +49,12 @@ class Agreement {
   };
 
   /// Exchanges what this rank would take, once for each problem and device: a plan whose code could not be loaded may be asked for again.
-  /// Nothing where no rank has anything to propose. Requires: a Turn. Throws: AgreementError, and what the all-gather throws.
+  /// Nothing where no rank has anything to propose. Requires: a Turn. Throws: as agree_on, and what the all-gather throws.
   [[nodiscard]] std::optional<Settled> settle(const spec::KernelTemplate& kernel, const spec::Problem& problem, const RankPlan& own);
 
   [[nodiscard]] std::uint64_t exchanges() const noexcept { return exchanges_.load(); }
   [[nodiscard]] std::uint64_t diverged() const noexcept { return diverged_.load(); }
+  /// kMostNotices at most, and what counts the others.
   [[nodiscard]] std::vector<std::string> notices() const;
 
  private:
@@ -64,6 +67,7 @@ class Agreement {
   std::atomic<std::thread::id> whose_turn_{};
   // Whoever has the turn:
   RankExchange exchange_;
+  const OnMiss on_miss_;
   std::map<std::string, Settled> settled_;
   // Everybody:
   std::atomic<std::uint64_t> exchanges_{0}, diverged_{0};

@@ -42,8 +42,8 @@ std::map<std::string, std::string> contents(const spec::TemplateLibrary& library
   for (const auto& name : library.names()) {
     try {
       found[name] = library.find(name).content_hash;
-    } catch (const Error& error) {  // whoever asks for it is told; here it only has to differ from a sound one
-      found[name] = base::content_key(error.what());
+    } catch (const Error&) {  // whoever asks for it is told; here it only has to differ from a sound one
+      found[name] = base::content_key("cannot be read");
     }
   }
   return found;
@@ -67,6 +67,7 @@ LayerDigest digest_of(const Layer& layer, const std::map<std::string, std::strin
     }
   } catch (const DatabaseError&) {  // dispatch goes on without it, and has a notice
     hasher.add("unreadable");
+    digest.place += ", which cannot be read to its end";
     ++digest.results;  // or it would count as one that holds nothing
   }
   digest.digest = hasher.key();
@@ -92,7 +93,6 @@ std::vector<std::string> keys(const std::vector<LayerDigest>& layers) {
 
 std::string compared(const RankOpening& opening) {
   base::ContentHasher hasher;
-  hasher.add(opening.options);
   for (const auto& [name, content] : opening.templates) hasher.add(name).add(content);
   hasher.add("layers");
   for (const auto& key : keys(opening.layers)) hasher.add(key);
@@ -114,9 +114,6 @@ void tell_templates(std::vector<std::string>& parts, const RankOpening& own, con
 std::string difference(const RankOpening& own, std::size_t own_rank, const RankOpening& usual, std::size_t usual_rank) {
   std::vector<std::string> parts;
   const std::string there = rank_name(usual_rank);
-  if (own.options != usual.options) {
-    parts.push_back(fmt::format("options: {} here, {} on {}", quoted_from_rank(own.options), quoted_from_rank(usual.options), there));
-  }
   tell_templates(parts, own, usual, there);
   if (keys(own.layers) != keys(usual.layers)) {
     parts.push_back(fmt::format("databases: {} here, {} on {}", shown(own.layers), shown(usual.layers), there));

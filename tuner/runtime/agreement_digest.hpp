@@ -16,8 +16,8 @@ namespace attune::runtime {
 /// A template or layer that cannot be read counts as what is wrong with it.
 [[nodiscard]] RankOpening opening_of(const Options& options, const spec::TemplateLibrary& library, const std::vector<Layer>& layers);
 
-/// For each rank that differs from what most ranks have (of equally many, from the lowest): in which parts, with both contents; empty for
-/// the others. Every rank finds the same.
+/// For each rank that differs from what most ranks have of templates and layers (of equally many, from the lowest): in which parts, with
+/// both contents; empty for the others. Every rank finds the same.
 [[nodiscard]] std::vector<std::string> differences(const std::vector<RankOpening>& openings);
 
 }  // namespace attune::runtime

@@ -97,7 +97,8 @@ void check_templates(const spec::KernelTemplate& kernel, const spec::Problem& pr
 
 }  // namespace
 
-std::optional<AgreedPlan> agree_on(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::vector<RankPlan>& ranks) {
+std::optional<AgreedPlan> agree_on(const spec::KernelTemplate& kernel, const spec::Problem& problem, const std::vector<RankPlan>& ranks,
+                                   OnMiss on_miss) {
   check_templates(kernel, problem, ranks);
   const auto order = in_order(ranks);
   if (order.empty()) return std::nullopt;
@@ -105,15 +106,21 @@ std::optional<AgreedPlan> agree_on(const spec::KernelTemplate& kernel, const spe
   const bool same = std::all_of(order.begin(), order.end(), [&](auto rank) { return ranks[rank].proposal->configuration == best; });
   if (same && order.size() == ranks.size()) return AgreedPlan{best, order.front(), true};
   const auto devices = different_devices(ranks);
+  std::string why = "the devices are of several architectures, and each result was measured on one of them";
   if (one_architecture(devices)) {
+    why = "no proposal can run on the devices of all ranks";
     for (const auto rank : order) {
       const std::string& proposed = ranks[rank].proposal->configuration;
-      if (all_take(kernel, problem, devices, proposed)) return AgreedPlan{canonical_text(kernel, proposed), rank, false};
+      if (all_take(kernel, problem, devices, proposed)) return AgreedPlan{canonical_text(kernel, proposed), rank};
     }
+  }
+  if (on_miss == OnMiss::Error) {
+    throw NotTunedError(fmt::format("kernel '{}' at {}: {}, and Options::on_miss is Error: no default is launched", kernel.name,
+                                    spec::to_text(problem), why));
   }
   for (const auto& device : devices) {
     const auto configuration = default_text(kernel, problem, device);
-    if (configuration && all_take(kernel, problem, devices, *configuration)) return AgreedPlan{*configuration, std::nullopt, false};
+    if (configuration && all_take(kernel, problem, devices, *configuration)) return AgreedPlan{*configuration, std::nullopt, false, why};
   }
   fail(kernel, problem, "no configuration that a rank proposes, and no default, can run on the devices of all ranks");
 }

@@ -43,6 +43,7 @@ struct RankExchange::Envelope {
   std::string id;
   std::uint64_t call = 0;
   std::string about;
+  std::string failure;  ///< why there is nothing said; else empty
   json said;
 };
 
@@ -50,10 +51,8 @@ RankExchange::RankExchange(AllGather all_gather) : all_gather_(std::move(all_gat
 
 std::vector<json> RankExchange::gather(const std::string& about, const json& said) {
   about_ = about;
-  const std::string own =
-      base::dump_json_replacing({{"attune_ranks", kFormat}, {"id", id_}, {"call", ++calls_}, {"about", about}, {"said", said}});
-  if (own.size() > kMostTextBytes)
-    fail(fmt::format("this rank's text has {} bytes, more than the {} of the longest", own.size(), kMostTextBytes));
+  ++calls_;
+  const std::string own = closed(said);
   const std::vector<std::string> texts = all_gather_(own);
   if (texts.empty() || texts.size() > kMostRanks) {
     fail(fmt::format("Options::agree returned {} texts; it has to return one for each rank, from 1 to {}", texts.size(), kMostRanks));
@@ -68,9 +67,23 @@ std::vector<json> RankExchange::gather(const std::string& about, const json& sai
   meet(envelopes);
   if (texts[own_rank_] != own)
     fail(fmt::format("the text that Options::agree returned of {}, this one, is not what it was given", rank_name(own_rank_)));
+  for (std::size_t rank = 0; rank < envelopes.size(); ++rank) {
+    if (!envelopes[rank].failure.empty()) fail(fmt::format("{}: {}", rank_name(rank), quoted_from_rank(envelopes[rank].failure)));
+  }
   std::vector<json> gathered;
   for (auto& envelope : envelopes) gathered.push_back(std::move(envelope.said));
   return gathered;
+}
+
+/// The other ranks wait for this one, also where it has nothing that they could take.
+std::string RankExchange::closed(const json& said) const {
+  const auto with = [&](const std::string& failure, const json& content) {
+    return base::dump_json_replacing(
+        {{"attune_ranks", kFormat}, {"id", id_}, {"call", calls_}, {"about", about_}, {"failure", failure}, {"said", content}});
+  };
+  std::string text = with("", said);
+  if (text.size() <= kMostTextBytes) return text;
+  return with(fmt::format("its text has {} bytes, more than the {} of the longest", text.size(), kMostTextBytes), nullptr);
 }
 
 RankExchange::Envelope RankExchange::opened(const std::string& text, std::size_t rank) const {
@@ -90,6 +103,7 @@ RankExchange::Envelope RankExchange::opened(const std::string& text, std::size_t
     envelope.id = fields.text("id", kMostIdBytes);
     envelope.call = fields.integer<std::uint64_t>("call");
     envelope.about = fields.text("about");
+    envelope.failure = fields.text("failure");
     envelope.said = std::move(object.at("said"));
   } catch (const AgreementError&) {
     throw;
@@ -101,14 +115,16 @@ RankExchange::Envelope RankExchange::opened(const std::string& text, std::size_t
   return envelope;
 }
 
-void RankExchange::check_step(const std::vector<Envelope>& envelopes) const {
+void RankExchange::check_step(const std::vector<Envelope>& envelopes) {
+  const auto own_call = calls_;
+  for (const auto& other : envelopes) calls_ = std::max(calls_, other.call);  // the next is the same one on all
   for (std::size_t rank = 0; rank < envelopes.size(); ++rank) {
     const auto& other = envelopes[rank];
-    if (other.about == about_ && other.call == calls_) continue;
+    if (other.about == about_ && other.call == own_call) continue;
     fail(fmt::format(
         "ranks are out of step: this rank is {} (its exchange {}), {} is {} (its exchange {}); with Options::agree all ranks make "
         "the Runtime, and come to new problems in the same order",
-        about_, calls_, rank_name(rank), quoted_from_rank(other.about), other.call));
+        about_, own_call, rank_name(rank), quoted_from_rank(other.about), other.call));
   }
 }
 

@@ -21,7 +21,8 @@ class RankExchange {
 
   /// What every rank says, in their order. `about` is what this call is for, in words: it has to be the same on all ranks.
   /// Throws: AgreementError (ranks are out of step, which names what two of them are about; something that is no text of this call; the
-  /// own text is too long), and what the all-gather throws. Either way the call counts, as the other ranks may have had it.
+  /// text of a rank is too long, which all are told), and what the all-gather throws. Either way the call counts, as the other ranks may
+  /// have had it. Ranks that are told that they are out of step count alike from then on.
   [[nodiscard]] std::vector<nlohmann::json> gather(const std::string& about, const nlohmann::json& said);
 
   /// This rank's place. Requires: a first gather() that did not throw.
@@ -31,7 +32,8 @@ class RankExchange {
  private:
   struct Envelope;
   [[nodiscard]] Envelope opened(const std::string& text, std::size_t rank) const;
-  void check_step(const std::vector<Envelope>& envelopes) const;
+  [[nodiscard]] std::string closed(const nlohmann::json& said) const;
+  void check_step(const std::vector<Envelope>& envelopes);
   void meet(const std::vector<Envelope>& envelopes);
   [[noreturn]] void fail(const std::string& why) const;
 

@@ -89,13 +89,15 @@ Decision Kernel::explain_on(const std::string& device, std::initializer_list<std
 }
 
 Runtime::Runtime(Options options) {
+  runtime::RankOpening opening;
   try {
     state_ = std::make_unique<State>(options);
-  } catch (const Error& error) {
+    if (options.agree) opening = state_->opening();
+  } catch (const std::exception& error) {
     if (options.agree) runtime::tell_ranks_of_failure(options.agree, error.what());
     throw;
   }
-  if (options.agree) state_->agree_with_ranks();
+  if (options.agree) state_->agree_with_ranks(opening);
 }
 
 Runtime::~Runtime() = default;

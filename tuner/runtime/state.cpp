@@ -42,7 +42,7 @@ const Options& checked(const Options& options) {
         "its own time, and their plans would diverge; tune before the job (`attune tune`, `attune fleet`), and give all ranks the database");
   }
   for (const auto& folder : options.templates) {
-    if (!fs::is_directory(folder)) {
+    if (std::error_code error; !fs::is_directory(folder, error)) {
       throw UsageError(fmt::format("failed creating a Runtime: Options::templates names {}, which is no folder", folder.string()));
     }
   }

@@ -90,8 +90,10 @@ struct Runtime::State {
   [[nodiscard]] const runtime::OnlineTuner* tuner() const { return tuner_.get(); }
   /// Null without Options::agree.
   [[nodiscard]] const runtime::Agreement* agreement() const { return agreement_.get(); }
+  /// What this rank tells the others first.
+  [[nodiscard]] runtime::RankOpening opening() const;
   /// The opening exchange. Requires: Options::agree is set. Throws: AgreementError, and what the exchange throws.
-  void agree_with_ranks();
+  void agree_with_ranks(const runtime::RankOpening& opening);
 
   runtime::ScratchPool scratch;
   runtime::ShardedCounter launches;

@@ -64,9 +64,11 @@ Choice choice_of(const Settled& settled, const spec::KernelTemplate& kernel, con
 }  // namespace
 }  // namespace runtime
 
-void Runtime::State::agree_with_ranks() {
-  agreement_ = std::make_unique<runtime::Agreement>(options_.agree);
-  agreement_->open(runtime::opening_of(options_, library_, layers_.layers));
+runtime::RankOpening Runtime::State::opening() const { return runtime::opening_of(options_, library_, layers_.layers); }
+
+void Runtime::State::agree_with_ranks(const runtime::RankOpening& opening) {
+  agreement_ = std::make_unique<runtime::Agreement>(options_.agree, options_.on_miss);
+  agreement_->open(opening);
 }
 
 runtime::ChoiceAlone Runtime::State::choose_alone(detail::KernelState& kernel, CUcontext context, const std::int64_t* sizes) {

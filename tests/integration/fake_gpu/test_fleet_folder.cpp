@@ -1,7 +1,9 @@
 // The folder of a plan lies open to others and to chance: files in it may be missing, removed, replaced by links, or vanish at any time.
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <doctest/doctest.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -132,12 +134,45 @@ TEST_CASE_FIXTURE(FolderWorld, "results whose bytes cannot be had are left as th
     return attune(run_words(0));
   }();
   fs::permissions(result(0, ".db"), fs::perms::owner_read | fs::perms::owner_write);
-  CHECK(again.exit_code == 4);
+  CHECK(again.exit_code == 5);
   INFO(again.err);
-  CHECK(mentions(again.err, "failed reading"));
   CHECK(mentions(again.err, result(0, ".db").string()));
   CHECK_FALSE(is_there(0, ".part.db"));
   CHECK(base::read_file(result(0, ".db")) == whole);
+}
+
+TEST_CASE_FIXTURE(FolderWorld, "results of a later attune are left as they are, and told, by tasks and by merges") {
+  make_plan();
+  run_shard(0);
+  run_shard(1);
+  {
+    SQLite::Database later(result(0, ".db").string(), SQLite::OPEN_READWRITE);
+    later.exec("PRAGMA user_version = 99");
+  }
+  const std::string whole = base::read_file(result(0, ".db"));
+  const auto again = attune(run_words(0));
+  CHECK(again.exit_code == 5);
+  CHECK(mentions(again.err, "update attune"));
+  CHECK_FALSE(mentions(again.err, ".damaged-"));
+  CHECK(base::read_file(result(0, ".db")) == whole);
+  const auto merged = attune({"fleet", "merge", plan, "--db", (folder / "all.db").string()});
+  CHECK(mentions(merged.out, "cannot be read: shard 0"));
+  CHECK(mentions(merged.out, "it stays as it is: merge again"));
+  CHECK_FALSE(mentions(merged.out, "remove its file"));
+}
+
+TEST_CASE_FIXTURE(FolderWorld, "with few descriptors all shards are merged still, as fewer are open at a time") {
+  make_plan();
+  for (int shard = 0; shard < 3; ++shard) run_shard(shard);
+  rlimit was{};
+  REQUIRE(::getrlimit(RLIMIT_NOFILE, &was) == 0);
+  const rlimit few{36, was.rlim_max};
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &few) == 0);
+  const auto merged = attune({"fleet", "merge", plan, "--db", (folder / "all.db").string(), "--json"});
+  REQUIRE(::setrlimit(RLIMIT_NOFILE, &was) == 0);
+  CAPTURE(merged.err);
+  REQUIRE(merged.exit_code == 0);
+  for (const auto& shard : json::parse(merged.out)["shards"]) CHECK(shard["state"] == "finished");
 }
 
 TEST_CASE_FIXTURE(FolderWorld, "a shard whose results vanish while the fleet is merged costs itself alone, and is named") {

@@ -138,6 +138,8 @@ TEST_CASE("a run-off collects its rounds; one that kills the worker twice is an 
   run_off.configurations.push_back(request("dies"));
   const auto crashed = executor.run_off(run_off);
   CHECK(crashed.outcome == Outcome::Crashed);
+  CHECK(executor.replacements() == 1);
+  CHECK(executor.recovering_s() > 0);
   CHECK(visit(executor, request("next")).outcome == Outcome::Ok);
 }
 

@@ -29,7 +29,7 @@ struct Three {
   std::vector<std::unique_ptr<runtime::Agreement>> ranks;
 
   Three() {
-    for (std::size_t rank = 0; rank < 3; ++rank) ranks.push_back(std::make_unique<runtime::Agreement>(meeting.seat(rank)));
+    for (std::size_t rank = 0; rank < 3; ++rank) ranks.push_back(std::make_unique<runtime::Agreement>(meeting.seat(rank), OnMiss::Default));
     Meeting::run(3, [&](std::size_t rank) { ranks[rank]->open({.attune = "0.2.0"}); });
   }
   [[nodiscard]] runtime::RankPlan own(std::size_t rank, std::int64_t n) const {
@@ -151,6 +151,40 @@ TEST_CASE_FIXTURE(Program, "a rank with a local layer says so when its Runtime i
   CHECK(notices[0].size() == 2);  // of the two databases that are missing
 }
 
+TEST_CASE_FIXTURE(Three, "notices of diverged problems are bounded, and what counts the others is told") {
+  constexpr int kProblems = static_cast<int>(runtime::Agreement::kMostNotices) + 20;
+  for (int n = 1; n <= kProblems; ++n) static_cast<void>(settle(n));
+  const auto notices = ranks[0]->notices();
+  CHECK(notices.size() == runtime::Agreement::kMostNotices);
+  CHECK(notices.back().find("RuntimeCounters::plans_diverged") != std::string::npos);
+  CHECK(ranks[0]->diverged() == kProblems);
+}
+
+TEST_CASE_FIXTURE(Three, "on devices of several architectures the notice says so, and does not ask for other databases") {
+  std::vector<std::string> notices(3);
+  Meeting::run(3, [&](std::size_t rank) {
+    auto mine = own(rank, 1000);
+    if (rank == 2) mine.device = device("sm_80", "NVIDIA A100", 108);
+    const runtime::Agreement::Turn turn(*ranks[rank]);
+    CHECK(ranks[rank]->settle(kernel, twice_problem(1000), mine)->configuration == configuration(256));
+    for (const auto& notice : ranks[rank]->notices()) notices[rank] += notice;
+  });
+  CHECK(notices[1].find("several architectures") != std::string::npos);
+  CHECK(notices[1].find("databases") == std::string::npos);
+}
+
+TEST_CASE("ranks with different Options cannot agree: what they would take is not of one kind") {
+  Meeting meeting(2);
+  std::vector<std::string> errors(2);
+  Meeting::run(2, [&](std::size_t rank) {
+    runtime::Agreement agreement(meeting.seat(rank), OnMiss::Default);
+    errors[rank] =
+        usage_error([&] { agreement.open({.attune = "0.2.0", .options = rank == 0 ? "policy hot/graph" : "policy cold/graph"}); });
+  });
+  for (const auto& error : errors)
+    CHECK(error.find("rank 0 has Options of policy hot/graph, rank 1 of policy cold/graph") != std::string::npos);
+}
+
 TEST_CASE_FIXTURE(Program, "where the Runtime of one rank cannot be made all ranks are told, and none waits") {
   Meeting meeting(2);
   std::vector<std::string> errors(2);
@@ -162,6 +196,19 @@ TEST_CASE_FIXTURE(Program, "where the Runtime of one rank cannot be made all ran
   });
   CHECK(errors[1].find("there is no such file") != std::string::npos);
   CHECK(errors[0].find("that of rank 1 could not be made: failed opening database layer") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Program, "a folder whose name the system refuses is told to all ranks as well") {
+  Meeting meeting(2);
+  std::vector<std::string> errors(2);
+  Meeting::run(2, [&](std::size_t rank) {
+    Options mine = options;
+    mine.agree = meeting.seat(rank);
+    if (rank == 1) mine.templates = {std::string(300, 'x')};
+    errors[rank] = usage_error([&] { Runtime runtime(mine); });
+  });
+  CHECK(errors[1].find("which is no folder") != std::string::npos);
+  CHECK(errors[0].find("that of rank 1 could not be made") != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(Program, "tuning on a miss and preparing what happens to be tuned are refused: ranks would diverge") {
@@ -179,7 +226,7 @@ TEST_CASE("ranks with different versions of attune cannot agree") {
   Meeting meeting(2);
   std::vector<std::string> errors(2);
   Meeting::run(2, [&](std::size_t rank) {
-    runtime::Agreement agreement(meeting.seat(rank));
+    runtime::Agreement agreement(meeting.seat(rank), OnMiss::Default);
     errors[rank] = usage_error([&] { agreement.open({.attune = rank == 0 ? "0.2.0" : "0.3.0"}); });
   });
   for (const auto& error : errors) CHECK(error.find("rank 0 has attune 0.2.0, rank 1 has attune 0.3.0") != std::string::npos);
@@ -189,15 +236,17 @@ TEST_CASE("notices and counters are to be had while ranks talk, and an exchange 
   spec::KernelTemplate kernel = twice_template();
   runtime::Agreement* self = nullptr;
   bool asked = false;
-  runtime::Agreement agreement([&](const std::string& text) {
-    if (self != nullptr) {
-      CHECK(self->notices().empty());
-      CHECK(self->exchanges() == 2);
-      CHECK_THROWS_AS(runtime::Agreement::Turn{*self}, UsageError);
-      asked = true;
-    }
-    return std::vector<std::string>{text};
-  });
+  runtime::Agreement agreement(
+      [&](const std::string& text) {
+        if (self != nullptr) {
+          CHECK(self->notices().empty());
+          CHECK(self->exchanges() == 2);
+          CHECK_THROWS_AS(runtime::Agreement::Turn{*self}, UsageError);
+          asked = true;
+        }
+        return std::vector<std::string>{text};
+      },
+      OnMiss::Default);
   agreement.open({.attune = "0.2.0"});
   self = &agreement;
   const runtime::Agreement::Turn turn(agreement);

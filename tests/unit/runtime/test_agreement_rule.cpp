@@ -25,6 +25,7 @@ struct Job {
   spec::KernelTemplate kernel = twice_template();
   spec::Problem problem = twice_problem(1000);
   std::vector<RankPlan> ranks;
+  OnMiss on_miss = OnMiss::Default;
 
   void add(Tier tier, const std::string& configuration, double median_us = 0, std::int64_t donor_n = 1000,
            const spec::DeviceInfo& here = kHopper) {
@@ -32,10 +33,10 @@ struct Job {
     const double distance = tier == Tier::Default ? runtime::kNoDistance : runtime::size_distance(problem, twice_problem(donor_n));
     ranks.push_back(rank_plan(kernel.content_hash, here, tier, configuration, median_us, donor, distance));
   }
-  [[nodiscard]] runtime::AgreedPlan agreed() const { return runtime::agree_on(kernel, problem, ranks).value(); }
+  [[nodiscard]] runtime::AgreedPlan agreed() const { return runtime::agree_on(kernel, problem, ranks, on_miss).value(); }
   [[nodiscard]] std::string failure() const {
     try {
-      static_cast<void>(runtime::agree_on(kernel, problem, ranks));
+      static_cast<void>(runtime::agree_on(kernel, problem, ranks, on_miss));
     } catch (const AgreementError& error) {
       return error.what();
     }
@@ -120,6 +121,24 @@ TEST_CASE_FIXTURE(Job, "on several architectures no measured result counts: all 
   add(Tier::ExactSize, configuration(32), 1.0, 1000, kAmpere);
   CHECK(agreed().configuration == configuration(256));
   CHECK_FALSE(agreed().rank.has_value());
+  CHECK(agreed().why_default.find("several architectures") != std::string::npos);
+}
+
+TEST_CASE_FIXTURE(Job, "where a miss is an error no default that nobody proposed is taken, and what all propose is taken still") {
+  on_miss = OnMiss::Error;
+  add(Tier::ExactSize, configuration(64), 1.0);
+  add(Tier::ExactSize, configuration(64), 1.0, 1000, kAmpere);
+  CHECK(agreed().configuration == configuration(64));
+  ranks.pop_back();
+  SUBCASE("devices of several architectures") { ranks.push_back({kernel.content_hash, kAmpere, std::nullopt, "nothing was tuned"}); }
+  SUBCASE("no proposal can run everywhere") {
+    auto small = kHopper;
+    small.compute_capability = 89;
+    ranks.clear();
+    add(Tier::ExactSize, configuration(64, "fancy"), 1.0);
+    ranks.push_back({kernel.content_hash, small, std::nullopt, "nothing was tuned"});
+  }
+  CHECK_THROWS_WITH_AS(static_cast<void>(agreed()), doctest::Contains("kernel 'twice' at {\"T\":\"f32\",\"n\":1000}: "), NotTunedError);
 }
 
 TEST_CASE_FIXTURE(Job, "where no default can run either the ranks cannot agree") {
@@ -140,7 +159,7 @@ TEST_CASE_FIXTURE(Job, "ranks with different contents of a template cannot agree
 
 TEST_CASE_FIXTURE(Job, "a rank without a proposal takes what the others have; where none has one there is nothing to agree on") {
   ranks.push_back({kernel.content_hash, kHopper, std::nullopt, "nothing usable"});
-  CHECK_FALSE(runtime::agree_on(kernel, problem, ranks).has_value());
+  CHECK_FALSE(runtime::agree_on(kernel, problem, ranks, on_miss).has_value());
   add(Tier::ExactSize, configuration(64), 1.0);
   CHECK(agreed().configuration == configuration(64));
   CHECK_FALSE(agreed().unanimous);
