@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "attune/error.hpp"
+#include "db/every_row.hpp"
 #include "db/exchange_lines.hpp"
 #include "db/exchange_parts.hpp"
 #include "db/merging.hpp"
@@ -213,16 +214,12 @@ ImportReport merge_staged(Database& database, const Stagings& stagings, const On
 }
 
 /// Passes rows on and tells how many there were.
-class CountingSink : public RowSink {
+class CountingSink : public EveryRow<CountingSink> {
  public:
   CountingSink(RowSink& next, std::uint64_t before, const OnRow& on_row) : next_(next), done_(before), on_row_(on_row) {}
-  void take(const DeviceRow& row) override { give(row); }
-  void take(const TemplateRow& row) override { give(row); }
-  void take(const SessionRow& row) override { give(row); }
-  void take(const RecordRow& row) override { give(row); }
-  void take(const BestRow& row) override { give(row); }
 
  private:
+  friend class EveryRow<CountingSink>;
   template <class Row>
   void give(const Row& row) {
     next_.take(row);

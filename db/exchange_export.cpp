@@ -1,6 +1,7 @@
 // What a database gives to a file: the lines of those of its rows that an import takes.
 #include <set>
 
+#include "db/every_row.hpp"
 #include "db/exchange.hpp"
 #include "db/exchange_lines.hpp"
 #include "db/exchange_parts.hpp"
@@ -10,19 +11,15 @@
 namespace attune::db {
 namespace {
 
-class LineSink : public RowSink {
+class LineSink : public EveryRow<LineSink> {
  public:
   LineSink(const std::function<void(const std::string&)>& write, const OnRow& on_row) : write_(write), on_row_(on_row) {}
-  void take(const DeviceRow& row) override { give(row); }
-  void take(const TemplateRow& row) override { give(row); }
-  void take(const SessionRow& row) override { give(row); }
-  void take(const RecordRow& row) override { give(row); }
-  void take(const BestRow& row) override { give(row); }
 
   [[nodiscard]] const RowCounts& counts() const { return counts_; }
   [[nodiscard]] std::string digest() const { return digest_.key(); }
 
  private:
+  friend class EveryRow<LineSink>;
   template <class Row>
   void give(const Row& row) {
     const std::string line = line_of(row);

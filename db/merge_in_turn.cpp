@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "db/every_row.hpp"
 #include "db/exchange_parts.hpp"
 #include "db/merging.hpp"
 #include "db/refusal_place.hpp"
@@ -112,20 +113,16 @@ class Checking : public RowSink {
 namespace {
 
 /// Hands checked rows on, and counts them. Which best rows are doubtful is not asked: their own records have been merged.
-class Taking : public RowSink {
+class Taking : public EveryRow<Taking> {
  public:
   Taking(Merging& merging, RowCounts& rows, const OnRow& on_row) : merging_(merging), rows_(rows), on_row_(on_row) {}
-  void take(const DeviceRow& row) override { give(row); }
-  void take(const TemplateRow& row) override { give(row); }
-  void take(const SessionRow& row) override { give(row); }
-  void take(const RecordRow& row) override { give(row); }
-  void take(const BestRow& row) override { give(row); }
   void take_known(const RecordRow& row, const std::string& key, const std::string& sum) {
     count(row);
     merging_.take_known(row, key, sum);
   }
 
  private:
+  friend class EveryRow<Taking>;
   template <class Row>
   void count(const Row& row) {
     ++count_of(rows_, row);
@@ -143,16 +140,12 @@ class Taking : public RowSink {
 };
 
 /// Rows that are read again: whoever can write the file may have changed it in place since it was checked.
-class TakingAgain : public RowSink {
+class TakingAgain : public EveryRow<TakingAgain> {
  public:
   TakingAgain(Taking& taking, RowSink& rules, const Database& other) : taking_(taking), obeyed_(rules, other) {}
-  void take(const DeviceRow& row) override { give(row); }
-  void take(const TemplateRow& row) override { give(row); }
-  void take(const SessionRow& row) override { give(row); }
-  void take(const RecordRow& row) override { give(row); }
-  void take(const BestRow& row) override { give(row); }
 
  private:
+  friend class EveryRow<TakingAgain>;
   template <class Row>
   void give(const Row& row) {
     obeyed_.require(row);
