@@ -82,6 +82,13 @@ struct Finding {
   std::string what, file;
 };
 
+/// SIGINT or SIGTERM came: the run ends where it is, and its figures are kept.
+volatile std::sig_atomic_t stop_asked = 0;
+
+void stop_on_signals() {
+  for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, [](int) { stop_asked = 1; });
+}
+
 std::uint64_t cpu_ns(clockid_t clock) {
   timespec now{};
   if (::clock_gettime(clock, &now) != 0) return 0;
@@ -114,7 +121,8 @@ class Runner {
       else
         static_cast<void>(read(repeated(word)));
     }
-    while ((settings_.iterations == 0 || shared_.inputs < settings_.iterations) && Clock::now() < end && has_cpu_time()) {
+    while ((settings_.iterations == 0 || shared_.inputs < settings_.iterations) && Clock::now() < end && has_cpu_time() &&
+           stop_asked == 0) {
       const std::string input = mutator.next();
       if (read(input)) mutator.keep(input);
     }
@@ -193,6 +201,7 @@ std::string watch(pid_t child, Shared& shared, const Settings& settings) {
       if (WIFEXITED(status) && WEXITSTATUS(status) == kThrewExit) return shared.what;
       return WIFSIGNALED(status) ? fmt::format("died of signal {}", WTERMSIG(status)) : fmt::format("exited with {}", WEXITSTATUS(status));
     }
+    if (stop_asked != 0) ::kill(child, SIGTERM);  // it may have been sent to this process alone
     if (shared.inputs != last_input) {
       last_input = shared.inputs;
       since = Clock::now();
@@ -327,6 +336,7 @@ int fuzz_main(int argc, char** argv, const std::string& name, std::vector<std::s
   if (!settings.replayed.empty()) return replay(settings, target);
 
   Shared& shared = shared_memory();
+  stop_on_signals();
   const Clock::time_point started = Clock::now();
   const Clock::time_point end = settings.seconds > 0
                                     ? started + std::chrono::milliseconds(static_cast<std::int64_t>(settings.seconds * 1000))

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# A long run of a fuzzer that is told to end does so, and keeps its figures. Usage: tests/fuzz/stop.sh FUZZER
+set -euo pipefail
+folder=$(mktemp -d)
+fuzzer=
+trap '[[ -z $fuzzer ]] || kill -s KILL -- "-$fuzzer" 2>/dev/null || true; rm -rf "$folder"' EXIT
+for signal in TERM INT; do
+  # A shell without job control has children ignore SIGINT.
+  set -m
+  "$1" --seconds 0 --cpu-seconds 3600 --findings "$folder" --output "$folder/figures.json" >/dev/null &
+  set +m
+  fuzzer=$!
+  until [[ -n $(cat "/proc/$fuzzer/task/$fuzzer/children" 2>/dev/null) ]]; do
+    kill -0 "$fuzzer" || { echo "the fuzzer ended by itself" >&2; exit 1; }
+    sleep 0.1
+  done
+  kill -s "$signal" "$fuzzer"
+  wait "$fuzzer" || { echo "SIG$signal ended the fuzzer with $?" >&2; exit 1; }
+done
+[[ $(grep -c '"cpu_seconds"' "$folder/figures.json") == 2 ]] || { echo "the figures of the two runs were not kept" >&2; exit 1; }
