@@ -16,5 +16,6 @@ for signal in TERM INT; do
   done
   kill -s "$signal" "$fuzzer"
   wait "$fuzzer" || { echo "SIG$signal ended the fuzzer with $?" >&2; exit 1; }
+  fuzzer=
 done
 [[ $(grep -c '"cpu_seconds"' "$folder/figures.json") == 2 ]] || { echo "the figures of the two runs were not kept" >&2; exit 1; }

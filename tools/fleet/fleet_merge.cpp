@@ -136,7 +136,7 @@ class FleetMerge {
 
   /// Far enough to go on while a transaction is written, which takes seconds.
   [[nodiscard]] static AheadLimits how_far_ahead() {
-    constexpr std::size_t kMostThreads = 8;  // two check as fast as one stores
+    constexpr std::size_t kMostThreads = 8;  // one stores
     constexpr std::size_t kMostShards = 64;  // each is open until it is stored
     constexpr std::size_t kMostBytes = std::size_t{256} << 20;
     constexpr std::size_t kDescriptors = 4;  // of an open database

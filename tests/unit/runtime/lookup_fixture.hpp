@@ -1,5 +1,7 @@
 #pragma once
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 #include <utility>
@@ -38,6 +40,13 @@ extern "C" __global__ void twice(const ATTUNE_T* x, long long n, ATTUNE_T* y) {
 
 inline spec::KernelTemplate twice_template() {
   return spec::KernelTemplate::parse(kTwiceJson, {{"twice.cu", kTwiceSource}}, "twice/template.json");
+}
+/// The same as a folder of its own below `templates`, which is returned.
+inline std::filesystem::path write_twice(const std::filesystem::path& templates) {
+  std::filesystem::create_directories(templates / "twice");
+  std::ofstream(templates / "twice/template.json") << kTwiceJson;
+  std::ofstream(templates / "twice/twice.cu") << kTwiceSource;
+  return templates;
 }
 
 inline spec::Problem twice_problem(std::int64_t n) { return {{{"T", "f32"}}, {{"n", n}}}; }

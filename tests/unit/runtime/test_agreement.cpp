@@ -53,12 +53,7 @@ struct Program {
   Variable shipped{"ATTUNE_SHIPPED_DB", (folder / "shipped.db").string()};
   Options options;
 
-  Program() {
-    fs::create_directories(folder / "templates/twice");
-    std::ofstream(folder / "templates/twice/template.json") << kTwiceJson;
-    std::ofstream(folder / "templates/twice/twice.cu") << kTwiceSource;
-    options.templates = {folder / "templates"};
-  }
+  Program() { options.templates = {write_twice(folder / "templates")}; }
 };
 
 template <class Act>
@@ -185,30 +180,28 @@ TEST_CASE("ranks with different Options cannot agree: what they would take is no
     CHECK(error.find("rank 0 has Options of policy hot/graph, rank 1 of policy cold/graph") != std::string::npos);
 }
 
-TEST_CASE_FIXTURE(Program, "where the Runtime of one rank cannot be made all ranks are told, and none waits") {
+TEST_CASE_FIXTURE(Program, "where the Runtime of one rank cannot be made, for whatever reason, all ranks are told, and none waits") {
+  std::string why, told;
+  Options odd = options;
+  SUBCASE("a database that is not there") {
+    odd.databases = {folder / "absent.db"};
+    why = "there is no such file";
+    told = "that of rank 1 could not be made: failed opening database layer";
+  }
+  SUBCASE("a folder whose name the system refuses") {
+    odd.templates = {std::string(300, 'x')};
+    why = "which is no folder";
+    told = "that of rank 1 could not be made";
+  }
   Meeting meeting(2);
   std::vector<std::string> errors(2);
   Meeting::run(2, [&](std::size_t rank) {
-    Options mine = options;
+    Options mine = rank == 1 ? odd : options;
     mine.agree = meeting.seat(rank);
-    if (rank == 1) mine.databases = {folder / "absent.db"};
     errors[rank] = usage_error([&] { Runtime runtime(mine); });
   });
-  CHECK(errors[1].find("there is no such file") != std::string::npos);
-  CHECK(errors[0].find("that of rank 1 could not be made: failed opening database layer") != std::string::npos);
-}
-
-TEST_CASE_FIXTURE(Program, "a folder whose name the system refuses is told to all ranks as well") {
-  Meeting meeting(2);
-  std::vector<std::string> errors(2);
-  Meeting::run(2, [&](std::size_t rank) {
-    Options mine = options;
-    mine.agree = meeting.seat(rank);
-    if (rank == 1) mine.templates = {std::string(300, 'x')};
-    errors[rank] = usage_error([&] { Runtime runtime(mine); });
-  });
-  CHECK(errors[1].find("which is no folder") != std::string::npos);
-  CHECK(errors[0].find("that of rank 1 could not be made") != std::string::npos);
+  CHECK(errors[1].find(why) != std::string::npos);
+  CHECK(errors[0].find(told) != std::string::npos);
 }
 
 TEST_CASE_FIXTURE(Program, "tuning on a miss and preparing what happens to be tuned are refused: ranks would diverge") {

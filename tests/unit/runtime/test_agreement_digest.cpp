@@ -23,12 +23,7 @@ struct Rank {
   TempFolder folder;
   Options options;
 
-  Rank() {
-    fs::create_directories(folder / "templates/twice");
-    std::ofstream(folder / "templates/twice/template.json") << kTwiceJson;
-    std::ofstream(folder / "templates/twice/twice.cu") << kTwiceSource;
-    options.templates = {folder / "templates"};
-  }
+  Rank() { options.templates = {write_twice(folder / "templates")}; }
   void fill(const std::string& name, const std::function<void(LayerFile&)>& rows) {
     LayerFile file(folder / name);
     rows(file);

@@ -24,12 +24,7 @@ struct Fixture {
   Variable cache{"XDG_CACHE_HOME", (folder / "cache").string()};
   Options options;
 
-  Fixture() {
-    fs::create_directories(folder / "templates/twice");
-    std::ofstream(folder / "templates/twice/template.json") << kTwiceJson;
-    std::ofstream(folder / "templates/twice/twice.cu") << kTwiceSource;
-    options.templates = {folder / "templates"};
-  }
+  Fixture() { options.templates = {write_twice(folder / "templates")}; }
 };
 
 std::string message_of(const std::function<void()>& act) {
