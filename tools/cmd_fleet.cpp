@@ -73,8 +73,9 @@ void add_run(CLI::App& fleet, CommandContext& context) {
                    "NVRTC worker processes of all GPUs together (default: cores less the GPUs)")
       ->check(CLI::Range(1, 1024));
   command
-      ->add_option("--publish-every", options->publish_every,
-                   "Copy results into DIR/results so often while a problem is tuned, besides after each")
+      ->add_option(
+          "--publish-every", options->publish_every,
+          "Copy results into DIR/results at least so often; also after a problem, where copying takes less than a fiftieth of the time")
       ->capture_default_str();
   command->add_flag("--json", options->json, "One JSON object a line on standard output");
   command->footer(

@@ -13,7 +13,14 @@
 namespace attune::bench {
 namespace {
 
-/// What the devices did while the command ran. Shares are of all devices' time from its start to its end.
+std::vector<double> of_rounds(const Json& rounds, const char* name) {
+  std::vector<double> values;
+  for (const auto& round : rounds) values.push_back(round.at(name));
+  return values;
+}
+
+}  // namespace
+
 Json use_of_devices(const AttuneRun& run, int gpus) {
   std::vector<double> elapsed_s;
   double first_s = run.wall_s, ending_s = 0, searching_s = 0;
@@ -42,14 +49,6 @@ Json use_of_devices(const AttuneRun& run, int gpus) {
 }
 
 double starting_s(const Json& use) { return use.at("before_first_problem_s").get<double>() + use.at("after_last_problem_s").get<double>(); }
-
-std::vector<double> of_rounds(const Json& rounds, const char* name) {
-  std::vector<double> values;
-  for (const auto& round : rounds) values.push_back(round.at(name));
-  return values;
-}
-
-}  // namespace
 
 Scaling::Scaling(const ScalingSettings& settings, std::filesystem::path executable)
     : settings_(settings), executable_(std::move(executable)) {

@@ -18,6 +18,13 @@ struct ScalingSettings {
   bool apart = false;
 };
 
+/// What `gpus` devices did while a command tuned that took them all: seconds, and shares of the devices' time from its start to its end.
+/// Throws: Error where it tuned no problem.
+[[nodiscard]] Json use_of_devices(const AttuneRun& run, int gpus);
+
+/// Seconds of a command before its first problem and after its last.
+[[nodiscard]] double starting_s(const Json& use);
+
 /// How many times as fast several GPUs of a host tune as each of them alone. Code is compiled before, by commands that are not timed.
 class Scaling {
  public:

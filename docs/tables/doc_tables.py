@@ -51,7 +51,7 @@ MADE_BY = (
     transpose_tables.transpose_vs_copy, costly_tables.costly_kernels, peers_tables.peers,
     search_tables.search_score, search_tables.search_score_files, search_tables.search_score_warm, search_tables.search_score_spaces,
     search_tables.search_score_peers,
-    fleet_tables.fleet_merge,
+    fleet_tables.fleet_merge, fleet_tables.fleet_scaling,
     evidence_tables.gpu_tests, evidence_tables.sanitizers, evidence_tables.fuzzers,
     build_tables.builds, build_tables.slow_tests, build_tables.build_folders, build_tables.build_headers, build_tables.before_and_after)
 TABLES = {make.__name__: make for make in MADE_BY}

@@ -99,7 +99,8 @@ def in_rounds(row):
         return ""
     speedups = [one["speedup"] for one in rounds]
     seconds = [one["together"]["command_s"] for one in rounds]
-    text = (f"median of {len(rounds)} rounds from {number(min(speedups))}x to {number(max(speedups))}x: in each of them each GPU alone tunes its share, all together "
+    how_many = "one round" if len(rounds) == 1 else f"median of {len(rounds)} rounds from {number(min(speedups))}x to {number(max(speedups))}x"
+    text = (f"{how_many}: each GPU alone tunes its share, all together "
             f"{number(statistics.median(one['one_by_one_s'] for one in rounds))} s without the starts and ends that one command does not have, and then one command all of it, in {number(statistics.median(seconds))} s")
     return text + (f"; by a command for each GPU at the same time, {number(row['speedup_apart'])}x" if "speedup_apart" in row else "")
 

@@ -18,6 +18,7 @@
 #include "tools/fleet/manifest.hpp"
 #include "tools/fleet/node_folder.hpp"
 #include "tools/fleet/plan_files.hpp"
+#include "tools/fleet/publish_rule.hpp"
 #include "tools/fleet/run_notes.hpp"
 #include "tools/fleet/shard_results.hpp"
 #include "tools/named_template.hpp"
@@ -139,24 +140,31 @@ std::vector<spec::Problem> unfinished(const db::Database& database, const std::s
 /// time may do better.
 class Publishing {
  public:
-  Publishing(ShardResults& results, double every_s) : results_(results), every_(every_s) {}
+  Publishing(ShardResults& results, double every_s) : results_(results), rule_(PublishRule::Seconds(every_s)) {}
 
   void after_record() {
-    if (Clock::now() - last_ >= every_) now();
+    if (rule_.due_within_problem(Clock::now() - last_)) now();
   }
+  void after_problem() {
+    if (rule_.due_after_problem(Clock::now() - last_)) now();
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
   void now() {
-    last_ = Clock::now();
+    const auto begin = Clock::now();
     try {
       results_.publish(ShardResults::State::Partial);
     } catch (const Error& failure) {
       base::tell_message(fmt::format("{}; what is measured stays on this node, and is copied later", failure.what()));
     }
+    last_ = Clock::now();
+    rule_.copied(last_ - begin);
   }
 
- private:
-  using Clock = std::chrono::steady_clock;
   ShardResults& results_;
-  std::chrono::duration<double> every_;
+  PublishRule rule_;
   Clock::time_point last_ = Clock::now();
 };
 
@@ -198,7 +206,7 @@ int tune_shard(const ShardTask& task, const TuningOptions& tuning, const std::ve
   job.on_record = [&] { publishing.after_record(); };
   job.on_problem = [&](const session::ProblemResult& result) {
     decided.insert(spec::to_text(result.problem));
-    publishing.now();
+    publishing.after_problem();
   };
   const auto run = run_tuning(job, database, BannerTo::StandardOutput);
   if (!tuning.json) print_summary(run.result, run.replay);

@@ -17,8 +17,8 @@ struct ShardRunOptions {
   bool json = false;
 };
 
-/// Tunes one shard of a plan (docs/fleet.md). What is measured is published into the plan's folder after every problem, once in a while in
-/// between, and when it is stopped; a later task of the shard, on whatever node, goes on from there. Returns the exit code of `tune`; 0 for
+/// Tunes one shard of a plan (docs/fleet.md). What is measured is published into the plan's folder now and then (publish_rule.hpp), and
+/// when it ends or is stopped; a later task of the shard, on whatever node, goes on from there. Returns the exit code of `tune`; 0 for
 /// a shard that was finished before.
 /// Throws: UsageError (no such plan or shard; the template is of another content than when it was planned), EnvironmentError (another
 /// task of this node works at the shard; a folder that cannot be written), what `tune` throws.
