@@ -46,12 +46,18 @@ json measured(const json& result) {
   return measurement != nullptr ? (*measurement)["value"] : json();
 }
 
+/// What is wrong with the result; "correct" where nothing is, or nothing is told.
+std::string invalidity_of(const json& result) {
+  const std::string told = base::member_or(result, "invalidity", "");
+  return told.empty() ? "correct" : told;
+}
+
 RecordedFacts result_facts(const json& result, const RecordedCost& cost) {
   RecordedFacts facts = exported_facts([&](const char* name) -> const json* {
     const json* const measurement = measurement_of(result, name);
     return measurement != nullptr ? &measurement->at("value") : nullptr;
   });
-  const std::string invalidity = base::member_or(result, "invalidity", "correct");
+  const std::string invalidity = invalidity_of(result);
   if (!cost.cost) facts.failure = invalidity == "correct" ? cost.failure : invalidity;
   if (const auto times = result.find("times"); times != result.end()) {
     facts.compile_ms = std::max(base::member_or(*times, "compilation", 0.0), base::member_or(*times, "compilation_time", 0.0));
@@ -64,7 +70,7 @@ RecordedFacts result_facts(const json& result, const RecordedCost& cost) {
 /// A result counts where it says that it is correct, or says nothing; what is not may have a time all the same.
 RecordedCost cost_of(const json& result) {
   RecordedCost cost = recorded_cost(measured(result));
-  const std::string invalidity = base::member_or(result, "invalidity", "correct");
+  const std::string invalidity = invalidity_of(result);
   if (invalidity == "correct") return cost;
   const bool has_reason = measured(result).is_string();
   return {std::nullopt, has_reason ? cost.failure : invalidity};

@@ -59,6 +59,15 @@ TEST_CASE("a T4 result is a time where it is correct, and a reason where it is n
   CHECK(recorded.label.empty());
 }
 
+TEST_CASE("a result whose invalidity is an empty text says nothing of it: its time counts, and where it has none there is a reason") {
+  const auto recorded = one_space(results({
+      result(R"("a": 1)", R"("invalidity": "", )" + time_of("2.5")),
+      result(R"("a": 2)", R"("invalidity": NaN, )" + time_of("2.5")),
+      result(R"("a": 3)", R"("invalidity": "", "measurements": [])"),
+  }));
+  CHECK(told(recorded) == Told{{R"({"a":1})", "2.5"}, {R"({"a":2})", "2.5"}, {R"({"a":3})", "there is no time"}});
+}
+
 TEST_CASE("the first objective names the measurement that counts") {
   const std::string two = R"("measurements": [{"name": "time", "value": 9.0}, {"name": "energy", "value": 2.0}], )";
   CHECK(told(one_space(results({result("\"a\": 1", two + R"("objectives": ["energy", "time"])")}))).at(R"({"a":1})") == "2.0");
