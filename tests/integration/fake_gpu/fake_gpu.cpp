@@ -12,11 +12,6 @@
 namespace attune::test {
 namespace {
 
-const TempFolder& shared_cache() {
-  static const TempFolder folder;
-  return folder;
-}
-
 std::string library_path() {
   const char* const before = std::getenv("LD_LIBRARY_PATH");  // NVRTC may be found there
   return std::string(ATTUNE_FAKE_CUDA_FOLDER) + (before == nullptr ? "" : std::string(":") + before);
@@ -27,7 +22,7 @@ std::string library_path() {
 FakeGpu::FakeGpu() : database((folder / "tune.db").string()), settings(nlohmann::json::object()) {
   environment = {{"HOME", (folder / "home").string()},
                  {"XDG_DATA_HOME", (folder / "data").string()},
-                 {"XDG_CACHE_HOME", shared_cache().path().string()},
+                 {"XDG_CACHE_HOME", ATTUNE_TEST_CACHE},  // one for all tests, as a user's is for all commands
                  {"ATTUNE_DB", database},
                  {"ATTUNE_TEMPLATES", ""},
                  {"ATTUNE_SHIPPED_DB", (folder / "no-shipped.db").string()},
