@@ -75,6 +75,7 @@ json MergeReport::to_json() const {
   for (const auto& shard : shards) {
     json one = {{"shard", shard.number}, {"state", name(shard.state)}, {"left", shard.left}, {"runs", shard.runs}};
     one["why"] = shard.why.empty() ? json(nullptr) : json(shard.why);
+    one["may_pass"] = shard.state == State::Unreadable ? json(shard.may_pass) : json(nullptr);
     one["devices"] = json::array();
     for (const auto& device : shard.devices) one["devices"].push_back(device_json(device));
     one["controls"] = json::array();

@@ -166,6 +166,7 @@ TEST_CASE_FIXTURE(FleetWorld, "a shard that cannot be read costs itself alone, i
   const auto report = merge((folder / "all.db").string());
   CHECK(report["shards"][1]["state"] == "unreadable");
   CHECK(mentions(report["shards"][1]["why"].get<std::string>(), "shard-0001.db"));
+  CHECK(report["shards"][1]["may_pass"] == false);
   CHECK(report["shards"][0]["state"] == "finished");
   CHECK(report["complete"] == false);
   const auto strict = attune({"fleet", "merge", plan, "--db", (folder / "all.db").string(), "--strict"});

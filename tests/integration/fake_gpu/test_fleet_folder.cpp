@@ -156,6 +156,9 @@ TEST_CASE_FIXTURE(FolderWorld, "results of a later attune are left as they are, 
   CHECK(mentions(merged.out, "cannot be read: shard 0"));
   CHECK(mentions(merged.out, "it stays as it is: merge again"));
   CHECK_FALSE(mentions(merged.out, "remove its file"));
+  const json told = merge((folder / "told.db").string());
+  CHECK(told["shards"][0]["may_pass"] == true);
+  CHECK(told["shards"][1]["may_pass"].is_null());
 }
 
 TEST_CASE_FIXTURE(FolderWorld, "with few descriptors few shards are open at a time, and all are merged") {

@@ -6,6 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <thread>
@@ -125,6 +129,46 @@ TEST_CASE("threads that make give way to the one that takes") {
   CHECK(theirs == std::min(ours + 5, 19));
   CHECK(::getpriority(PRIO_PROCESS, static_cast<id_t>(::gettid())) == ours);
 }
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // their shadow memory is larger than any limit
+/// While it lives this process gets hardly more memory than it has: enough for the stacks of a few threads.
+class LittleMemory {
+ public:
+  LittleMemory() {
+    REQUIRE(::getrlimit(RLIMIT_AS, &before_) == 0);
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlimit little{pages * static_cast<std::size_t>(::getpagesize()) + (std::size_t{32} << 20), before_.rlim_max};
+    REQUIRE(::setrlimit(RLIMIT_AS, &little) == 0);
+  }
+  ~LittleMemory() { static_cast<void>(::setrlimit(RLIMIT_AS, &before_)); }
+  LittleMemory(const LittleMemory&) = delete;
+  LittleMemory& operator=(const LittleMemory&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+std::ptrdiff_t threads_now() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
+}
+
+TEST_CASE("where the system refuses some of the threads the others make everything") {
+  constexpr std::size_t kThreads = 64;
+  std::atomic<bool> may_end{false};
+  const auto make = [&](std::size_t number) {
+    static_cast<void>(attune::test::wait_until([&] { return may_end.load(); }));
+    return Made{number};
+  };
+  const LittleMemory little;
+  WorkAhead<Made> ahead(2 * kThreads, {kThreads, 2 * kThreads, 1000}, make);
+  const std::ptrdiff_t started = threads_now() - 1;  // but this one
+  may_end = true;
+  for (std::size_t i = 0; i < 2 * kThreads; ++i) CHECK(ahead.take().number == i);
+  CHECK(started >= 1);
+  CHECK(started < static_cast<std::ptrdiff_t>(kThreads));
+}
+#endif
 
 TEST_CASE("nothing to make is no work") {
   CHECK_NOTHROW(WorkAhead<Made>(0, {4, 4, 4}, [](std::size_t number) { return Made{number}; }));
