@@ -17,6 +17,7 @@
 #include "tests/support/temp_folder.hpp"
 #include "tuner/base/cpus.hpp"
 #include "tuner/base/file_descriptor.hpp"
+#include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
 #include "tuner/base/standard_descriptors.hpp"
 #include "tuner/base/text.hpp"
@@ -30,7 +31,8 @@ using Clock = std::chrono::steady_clock;
 
 struct Settings {
   fs::path output;
-  int gpus = 4, problems = 240, budget = 190;
+  int gpus = 4, problems = 300, budget = 190;
+  int smallest = 1'000'000, step = 83'000;
 };
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
@@ -38,9 +40,9 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 class FleetScaling {
  public:
   explicit FleetScaling(const Settings& settings) : settings_(settings), executable_(attune_executable()) {
-    if (settings_.gpus < 2 || settings_.problems < settings_.gpus)
-      throw UsageError(
-          fmt::format("{} problems on {} GPUs: give at least two GPUs, and a problem for each", settings_.problems, settings_.gpus));
+    if (settings_.gpus < 2 || settings_.problems <= settings_.gpus)
+      throw UsageError(fmt::format("{} problems on {} GPUs: give at least two GPUs, and more problems than GPUs: one is tuned by all",
+                                   settings_.problems, settings_.gpus));
     const auto cpus = base::available_cpus();
     const std::size_t each = cpus.size() / static_cast<std::size_t>(settings_.gpus);
     if (each == 0) throw EnvironmentError(fmt::format("{} processors are too few for {} tasks", cpus.size(), settings_.gpus));
@@ -72,7 +74,7 @@ class FleetScaling {
       tasks.push_back(std::async(std::launch::async, [=, this] { return task("together", shard); }));
     for (auto& running : tasks) together.push_back(use_of_devices(running.get(), 1));
     const double tasks_s = seconds_since(start);
-    command({"fleet", "merge", (scratch_ / "together").string(), "--db", (scratch_ / "all.db").string()});
+    merge();
     const double merge_s = seconds_since(start) - tasks_s;
     double again_s = 0;
     for (const auto& [problem, times] : problem_s) {
@@ -97,7 +99,6 @@ class FleetScaling {
 
  private:
   [[nodiscard]] std::vector<std::string> problems(int step) const {
-    constexpr int kSmallest = 1'000'000, kStep = 83'000;
     const int last = (settings_.problems - 1) / step * step;
     return {"reduce",
             "--T",
@@ -105,7 +106,7 @@ class FleetScaling {
             "--op",
             "sum",
             "--size",
-            fmt::format("{}..{}:+{}", kSmallest, kSmallest + kStep * last, kStep * step),
+            fmt::format("{}..{}:+{}", settings_.smallest, settings_.smallest + settings_.step * last, settings_.step * step),
             "--strategy",
             "random",
             "--budget",
@@ -121,17 +122,29 @@ class FleetScaling {
     (void)run_attune(executable_, words, scratch_.path(), Cache::Kept);
   }
 
-  void command(std::vector<std::string> words) const {
+  /// What it prints.
+  [[nodiscard]] std::string command(std::vector<std::string> words) const {
     words.insert(words.begin(), executable_.string());
-    const base::FileDescriptor nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC));
-    wait_for(start(words, nowhere.get()), words);
+    const fs::path printed = scratch_ / "printed";
+    const base::FileDescriptor file(::open(printed.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+    wait_for(start(words, file.get()), words);
+    return base::read_file(printed);
+  }
+
+  /// Throws: Error where a shard is not whole. Shards that disagree do not concern this.
+  void merge() const {
+    const auto report =
+        parse_json(command({"fleet", "merge", (scratch_ / "together").string(), "--db", (scratch_ / "all.db").string(), "--json"}));
+    for (const auto& shard : report.at("shards")) {
+      if (shard.at("state") != "finished") throw Error("failed measuring a fleet: not all of its shards were finished");
+    }
   }
 
   void plan(const std::string& name) const {
     std::vector<std::string> words = problems(1);
     words.insert(words.begin(), {"fleet", "plan"});
     words.insert(words.end(), {"--shards", std::to_string(settings_.gpus), "-o", (scratch_ / name).string()});
-    command(std::move(words));
+    static_cast<void>(command(std::move(words)));
   }
 
   [[nodiscard]] AttuneRun task(const std::string& plan, int shard) const {
@@ -169,6 +182,8 @@ int main(int argc, char** argv) {
   line.option("--output", settings.output, "Folder of the results; default: bench/results of the source tree");
   line.option("--gpus", settings.gpus, "GPUs, and shards of the plan").with_default();
   line.option("--problems", settings.problems, "Problems of the plan").with_default();
+  line.option("--smallest", settings.smallest, "Elements of the smallest problem").with_default();
+  line.option("--step", settings.step, "Elements by which the next is larger").with_default();
   line.option("--budget", settings.budget, "Configurations tried of each of them, at random").with_default();
   return line.run(argc, argv, [&] { return attune::bench::run(settings); });
 }

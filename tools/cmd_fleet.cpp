@@ -75,7 +75,7 @@ void add_run(CLI::App& fleet, CommandContext& context) {
   command
       ->add_option(
           "--publish-every", options->publish_every,
-          "Copy results into DIR/results at least so often; also after a problem, where copying takes less than a fiftieth of the time")
+          "Copy results into DIR/results so often while a problem is tuned, besides after problems; copying takes a fiftieth of the time at most")
       ->capture_default_str();
   command->add_flag("--json", options->json, "One JSON object a line on standard output");
   command->footer(

@@ -58,8 +58,8 @@ std::string task_script(const Manifest& manifest, const SlurmOptions& options, c
   script += output_line(options, "task-%a.out");
   script += common_lines(options);
   script += fmt::format(
-      R"(# The shard is this task's number in the array ($SLURM_ARRAY_TASK_ID). What is measured is copied into the plan's folder after every
-# problem; a task that is told to stop ends within seconds, and the next goes on.
+      R"(# The shard is this task's number in the array ($SLURM_ARRAY_TASK_ID). What is measured is copied into the plan's folder now and
+# then; a task that is told to stop copies it all and ends within seconds, and the next goes on.
 {0} fleet run {1} &
 task=$!
 over=0 told=0 heard=0

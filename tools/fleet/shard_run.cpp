@@ -18,7 +18,7 @@
 #include "tools/fleet/manifest.hpp"
 #include "tools/fleet/node_folder.hpp"
 #include "tools/fleet/plan_files.hpp"
-#include "tools/fleet/publish_rule.hpp"
+#include "tools/fleet/publishing.hpp"
 #include "tools/fleet/run_notes.hpp"
 #include "tools/fleet/shard_results.hpp"
 #include "tools/named_template.hpp"
@@ -136,37 +136,14 @@ std::vector<spec::Problem> unfinished(const db::Database& database, const std::s
   return left;
 }
 
-/// Publishes now and then while the shard is tuned. A folder that cannot be written just now costs nothing yet: it is told, and the next
-/// time may do better.
-class Publishing {
- public:
-  Publishing(ShardResults& results, double every_s) : results_(results), rule_(PublishRule::Seconds(every_s)) {}
-
-  void after_record() {
-    if (rule_.due_within_problem(Clock::now() - last_)) now();
+/// A folder that cannot be written just now costs nothing yet: it is told, and the next time may do better.
+void try_to_publish(ShardResults& results) {
+  try {
+    results.publish(ShardResults::State::Partial);
+  } catch (const Error& failure) {
+    base::tell_message(fmt::format("{}; what is measured stays on this node, and is copied later", failure.what()));
   }
-  void after_problem() {
-    if (rule_.due_after_problem(Clock::now() - last_)) now();
-  }
-
- private:
-  using Clock = std::chrono::steady_clock;
-
-  void now() {
-    const auto begin = Clock::now();
-    try {
-      results_.publish(ShardResults::State::Partial);
-    } catch (const Error& failure) {
-      base::tell_message(fmt::format("{}; what is measured stays on this node, and is copied later", failure.what()));
-    }
-    last_ = Clock::now();
-    rule_.copied(last_ - begin);
-  }
-
-  ShardResults& results_;
-  PublishRule rule_;
-  Clock::time_point last_ = Clock::now();
-};
+}
 
 void tell_state(const ShardRunOptions& options, std::size_t shard, const char* state, std::size_t left, std::size_t of) {
   if (options.json) {
@@ -185,6 +162,7 @@ struct ShardTask {
   const spec::KernelTemplate& kernel;
   std::size_t shard = 0;
   std::vector<spec::Problem> problems;
+  std::chrono::duration<double> publish_every;
 };
 
 json run_line(const ShardTask& task, const std::vector<spec::DeviceInfo>& devices) {
@@ -200,7 +178,7 @@ int tune_shard(const ShardTask& task, const TuningOptions& tuning, const std::ve
                std::set<std::string>& decided) {
   auto database = open_stoppable(results.database());
   print_notices(database);
-  Publishing publishing(results, base::parse_seconds(task.options.publish_every));
+  Publishing publishing([&] { try_to_publish(results); }, task.publish_every);
   TuningJob job{tuning, task.context.executable, task.kernel, left, results.database(), conditions_of(tuning, task.kernel)};
   job.on_devices = [&](const auto& devices) { note_run(runs_path(task.options.folder, task.shard), run_line(task, devices)); };
   job.on_record = [&] { publishing.after_record(); };
@@ -256,13 +234,8 @@ int run_task(const ShardTask& task) {
     check_request(tuning, left);
     try {
       code = tune_shard(task, tuning, left, results, decided);
-    } catch (const Error&) {
-      // What was measured before it is worth keeping, and the failure what is told.
-      try {
-        results.publish(ShardResults::State::Partial);
-      } catch (const Error& failure) {
-        base::tell_message(failure.what());
-      }
+    } catch (const std::exception&) {
+      try_to_publish(results);  // what was measured before it is worth keeping, and the failure what is told
       throw;
     }
     left = still_left();
@@ -276,6 +249,7 @@ int run_task(const ShardTask& task) {
 }  // namespace
 
 int run_shard(const ShardRunOptions& options, const CommandContext& context) {
+  const std::chrono::duration<double> publish_every(base::parse_seconds(options.publish_every));  // a wrong one leaves nothing behind
   const auto manifest = Manifest::load(options.folder);
   const std::size_t shard = shard_number(options);
   const auto& entry = manifest.shard(shard);
@@ -288,7 +262,7 @@ int run_shard(const ShardRunOptions& options, const CommandContext& context) {
     tell_state(options, shard, "was finished before", 0, entry.problems);
     return 0;
   }
-  return run_task({options, context, manifest, kernel, shard, problems_of_shard(options.folder, entry, kernel)});
+  return run_task({options, context, manifest, kernel, shard, problems_of_shard(options.folder, entry, kernel), publish_every});
 }
 
 }  // namespace attune::tools

@@ -17,7 +17,7 @@ struct ShardRunOptions {
   bool json = false;
 };
 
-/// Tunes one shard of a plan (docs/fleet.md). What is measured is published into the plan's folder now and then (publish_rule.hpp), and
+/// Tunes one shard of a plan (docs/fleet.md). What is measured is published into the plan's folder now and then (publishing.hpp), and
 /// when it ends or is stopped; a later task of the shard, on whatever node, goes on from there. Returns the exit code of `tune`; 0 for
 /// a shard that was finished before.
 /// Throws: UsageError (no such plan or shard; the template is of another content than when it was planned), EnvironmentError (another

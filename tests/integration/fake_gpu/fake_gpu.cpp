@@ -1,6 +1,7 @@
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -8,9 +9,22 @@
 #include "db/database.hpp"
 #include "tests/integration/fake_gpu/processes.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/private_path.hpp"
 
 namespace attune::test {
 namespace {
+
+/// In the build's folder, where attune would use one there; else one of this program's own.
+const std::string& cache_folder() {
+  static const TempFolder own;
+  static const std::string folder = [] {
+    std::error_code error;
+    std::filesystem::create_directory(ATTUNE_TEST_CACHE, error);
+    std::filesystem::permissions(ATTUNE_TEST_CACHE, std::filesystem::perms::owner_all, error);
+    return base::why_not_trusted(ATTUNE_TEST_CACHE).empty() ? std::string(ATTUNE_TEST_CACHE) : own.path().string();
+  }();
+  return folder;
+}
 
 std::string library_path() {
   const char* const before = std::getenv("LD_LIBRARY_PATH");  // NVRTC may be found there
@@ -22,7 +36,7 @@ std::string library_path() {
 FakeGpu::FakeGpu() : database((folder / "tune.db").string()), settings(nlohmann::json::object()) {
   environment = {{"HOME", (folder / "home").string()},
                  {"XDG_DATA_HOME", (folder / "data").string()},
-                 {"XDG_CACHE_HOME", ATTUNE_TEST_CACHE},  // one for all tests, as a user's is for all commands
+                 {"XDG_CACHE_HOME", cache_folder()},
                  {"ATTUNE_DB", database},
                  {"ATTUNE_TEMPLATES", ""},
                  {"ATTUNE_SHIPPED_DB", (folder / "no-shipped.db").string()},

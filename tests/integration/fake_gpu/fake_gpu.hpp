@@ -11,7 +11,7 @@
 namespace attune::test {
 
 /// The real `attune` on machines of our making: folders and database of its own, the fake driver in LD_LIBRARY_PATH. The
-/// cache of cubins is shared by all of one test program: what compiles is not the question here.
+/// cache of cubins is shared by all tests of one run of ctest, which begins with none: what compiles is not the question here.
 struct FakeGpu {
   FakeGpu();
 

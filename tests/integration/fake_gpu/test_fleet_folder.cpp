@@ -161,6 +161,16 @@ TEST_CASE_FIXTURE(FolderWorld, "results of a later attune are left as they are, 
   CHECK(told["shards"][1]["may_pass"].is_null());
 }
 
+TEST_CASE_FIXTURE(FolderWorld, "a time between copies that is none is refused before anything is written") {
+  make_plan();
+  for (const std::string every : {"abc", "-5s", "0", "1e9s", ""}) {
+    CAPTURE(every);
+    CHECK(attune(run_words(0, {"--publish-every", every})).exit_code == 2);
+    std::error_code none;
+    CHECK((!fs::exists(fs::path(plan) / "results", none) || fs::is_empty(fs::path(plan) / "results")));
+  }
+}
+
 TEST_CASE_FIXTURE(FolderWorld, "with few descriptors few shards are open at a time, and all are merged") {
   make_plan();
   for (int shard = 0; shard < 3; ++shard) run_shard(shard);

@@ -131,14 +131,18 @@ TEST_CASE("threads that make give way to the one that takes") {
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // their shadow memory is larger than any limit
-/// While it lives this process gets hardly more memory than it has: enough for the stacks of a few threads.
+/// While it lives this process gets hardly more memory than it has: enough for the stacks of four threads.
 class LittleMemory {
  public:
   LittleMemory() {
     REQUIRE(::getrlimit(RLIMIT_AS, &before_) == 0);
+    rlimit stack{};
+    REQUIRE(::getrlimit(RLIMIT_STACK, &stack) == 0);
+    constexpr rlim_t kStackWithoutLimit = rlim_t{2} << 20;  // of a thread, with this C library
+    const rlim_t stacks = 4 * (stack.rlim_cur == RLIM_INFINITY ? kStackWithoutLimit : stack.rlim_cur) + (rlim_t{1} << 20);
     std::size_t pages = 0;
     std::ifstream("/proc/self/statm") >> pages;
-    const rlimit little{pages * static_cast<std::size_t>(::getpagesize()) + (std::size_t{32} << 20), before_.rlim_max};
+    const rlimit little{pages * static_cast<std::size_t>(::getpagesize()) + stacks, before_.rlim_max};
     REQUIRE(::setrlimit(RLIMIT_AS, &little) == 0);
   }
   ~LittleMemory() { static_cast<void>(::setrlimit(RLIMIT_AS, &before_)); }
