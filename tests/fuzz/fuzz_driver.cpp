@@ -21,6 +21,7 @@
 #include <new>
 #include <stdexcept>
 #include <typeinfo>
+#include <utility>
 
 #include "attune/error.hpp"
 #include "tests/fuzz/mutator.hpp"
@@ -193,7 +194,8 @@ std::string watch(pid_t child, Shared& shared, const Settings& settings) {
   clockid_t clock{};
   const bool has_clock = ::clock_getcpuclockid(child, &clock) == 0;
   std::uint64_t last_input = 0;
-  Clock::time_point since = Clock::now();
+  Clock::time_point looked = Clock::now();
+  double waited_s = 0;
   for (;;) {
     int status = 0;
     if (::waitpid(child, &status, WNOHANG) == child) {
@@ -204,12 +206,15 @@ std::string watch(pid_t child, Shared& shared, const Settings& settings) {
     if (stop_asked != 0) ::kill(child, SIGTERM);  // it may have been sent to this process alone
     if (shared.inputs != last_input) {
       last_input = shared.inputs;
-      since = Clock::now();
+      waited_s = 0;
     }
+    // Longer between two looks than this nobody ran: all was stopped, or the machine slept.
+    constexpr double kLongestLook_s = 1;
+    const Clock::time_point looks = Clock::now();
+    waited_s += std::min(kLongestLook_s, std::chrono::duration<double>(looks - std::exchange(looked, looks)).count());
     // CPU time, as a busy machine makes everything slow; a target that sleeps shows by the clock on the wall.
     const std::uint64_t now = has_clock ? cpu_ns(clock) : 0;
     const double spent_s = now > shared.started_cpu_ns ? static_cast<double>(now - shared.started_cpu_ns) * 1e-9 : 0;
-    const double waited_s = std::chrono::duration<double>(Clock::now() - since).count();
     if (last_input > 0 && waited_s > settings.deadline_s && (spent_s > settings.deadline_s || waited_s > 10 * settings.deadline_s)) {
       ::kill(child, SIGKILL);
       static_cast<void>(::waitpid(child, &status, 0));
