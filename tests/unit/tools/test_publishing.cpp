@@ -36,11 +36,23 @@ struct Task {
   Publishing publishing;
 };
 
-TEST_CASE("the first problem is copied when it is done, later ones a hundred times a copy's time after the last of them") {
+TEST_CASE("the first two problems are copied when they are done, later ones a hundred times a copy's time after the last of them") {
   Task task(60);
   CHECK(task.after_problem(0.01) == 1);
-  CHECK(task.after_problem(9.9) == 1);
-  CHECK(task.after_problem(0.2) == 2);
+  CHECK(task.after_problem(0.01) == 2);
+  CHECK(task.after_problem(9.9) == 2);
+  CHECK(task.after_problem(0.2) == 3);
+}
+
+TEST_CASE("a copy that was slow for once puts the next off no longer than the one before it did; copies that stay slow do") {
+  Task task(60);
+  task.after_problem(0.01);
+  task.after_problem(0.01);
+  task.cost_s = 30;
+  CHECK(task.after_problem(11) == 3);
+  CHECK(task.after_problem(11) == 4);
+  CHECK(task.after_problem(2999) == 4);
+  CHECK(task.after_problem(2) == 5);
 }
 
 TEST_CASE("a long problem is copied within as often as was asked for, and as soon as it is done") {
