@@ -154,6 +154,15 @@ std::string unknown_format(const std::filesystem::path& path) {
   return {};
 }
 
+std::string unknown_encoding(const std::filesystem::path& path) {
+  const std::string header = header_of(path);
+  constexpr std::size_t kSchemaFormat = 44, kEncoding = 56;
+  constexpr std::string_view kNoSchema("\0\0\0\0", 4), kUtf8("\0\0\0\1", 4);
+  // SQLite writes both with the first table, which may be in the WAL alone.
+  if (header.size() < kHeaderBytes || header.substr(kSchemaFormat, 4) == kNoSchema || header.substr(kEncoding, 4) == kUtf8) return {};
+  return "its header names a text encoding that is not ours";
+}
+
 void migrate(SQLite::Database& sqlite, int last) {
   const auto version_now = [&] { return sqlite.execAndGet("PRAGMA user_version").getInt(); };
   if (version_now() >= last) return;

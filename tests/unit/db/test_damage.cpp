@@ -160,13 +160,15 @@ TEST_CASE("after any single bit flip a writer goes on with right rows, or refuse
   const std::string bytes = bytes_of(sound);
   std::mt19937 random(4);
   std::size_t set_aside = 0, went_on = 0;
-  const int flips = full_campaign() ? 1000 : 100;
+  // A campaign flips every bit of SQLite's header first.
+  const int in_header = full_campaign() ? 800 : 0, flips = in_header + (full_campaign() ? 1000 : 100);
   for (int flip = 0; flip < flips; ++flip) {
     const TemporaryFolder place;
     const fs::path path = place / "a.db";
-    // Half of them in the header and the schema, where most of the consequences are.
+    // Half of the others in the header and the schema, where most of the consequences are.
     const std::size_t span = flip % 2 == 0 ? bytes.size() : 2 * 4096;
-    const std::size_t bit = std::uniform_int_distribution<std::size_t>(0, span * 8 - 1)(random);
+    const std::size_t bit =
+        flip < in_header ? static_cast<std::size_t>(flip) : std::uniform_int_distribution<std::size_t>(0, span * 8 - 1)(random);
     std::string damaged = bytes;
     damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
     write_bytes(path, damaged);

@@ -177,6 +177,28 @@ TEST_CASE("whichever byte of the magic text is damaged, a database of ours is kn
 }
 
 TEST_CASE(
+    "whichever byte of the text encoding is damaged, a writer sets the file aside before it has changed a byte of it, and keeps its rows") {
+  for (std::size_t at = 56; at < 60; ++at) {
+    CAPTURE(at);
+    const TemporaryFolder folder;
+    const fs::path path = folder / "a.db";
+    make_database(path);
+    const std::size_t rows = Database::open(path, OpenMode::ReadOnly).records({}).size();
+    std::string bytes = bytes_of(path);
+    bytes[at] = static_cast<char>(bytes[at] ^ 0x01);
+    write_bytes(path, bytes);
+    Database database = Database::open(path, OpenMode::ReadWrite);
+    REQUIRE(database.notices().size() == 1);
+    CHECK(mentions(database.notices()[0], "text encoding"));
+    CHECK(database.records({}).size() == rows);
+    for (const std::string& name : names_in(folder.path())) {
+      if (mentions(name, "a.db.corrupt-") && !name.ends_with("-wal") && !name.ends_with("-shm"))
+        CHECK(bytes_of(folder.path() / name) == bytes);
+    }
+  }
+}
+
+TEST_CASE(
     "a file with a damaged header is set aside together with its WAL, which is not replayed into the new one; that has the rows of both") {
   const TemporaryFolder folder;
   const fs::path live = folder / "live.db", path = folder / "a.db";
