@@ -134,10 +134,16 @@ def rate_line(row):
     raise Malformed(f"tuning_rate: no row is called '{case}'")
 
 
+def scaling_again(root, path):
+    """Rows of scaling that were measured beside those of tuning_rate.json, with other numbers of problems or GPUs."""
+    return [row for other, result in results(root, "tuning_rate_again*") if other.parent == path.parent
+            for row in rows_of(other, result) if row.get("case") == "scaling"]
+
+
 def tuning_rate(root):
     text = ""
     for path, result in results(root, "tuning_rate"):
-        rows = sorted(rows_of(path, result), key=lambda row: row.get("gpus", 0))
+        rows = sorted(rows_of(path, result) + scaling_again(root, path), key=lambda row: (row.get("gpus", 0), row.get("problems", 0)))
         lines = [[what, figure, about, row.get("date", result.get("date", MISSING))] for row in rows for what, figure, about in rate_line(row)]
         text += f"{provenance(result)}\n\n"
         text += table([("what", False), ("figure", True), ("", False), ("measured", False)], lines) + "\n"

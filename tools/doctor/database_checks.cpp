@@ -106,12 +106,19 @@ void check_dates(const std::vector<db::BestRow>& rows, Area& area) {
               "set the clock: of two results the later counts (timedatectl status)");
 }
 
+/// Only an owner may change modes.
+bool is_own(const fs::path& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && status.st_uid == ::geteuid();
+}
+
 void check_writable(const fs::path& path, Area& area) {
   // Its folder too: a lock and a log stand beside it.
   for (const fs::path& asked : {path, nearest_folder(path)}) {
     if (is_there(asked) && ::access(asked.c_str(), fs::is_directory(asked) ? W_OK | X_OK : W_OK) != 0)
       area.wrong(fmt::format("{} cannot be written by this user", asked.string()),
-                 fmt::format("choose another with --db or ATTUNE_DB, or: chmod u+w {}", base::shell_quoted(asked.string())));
+                 is_own(asked) ? fmt::format("choose another with --db or ATTUNE_DB, or: chmod u+w {}", base::shell_quoted(asked.string()))
+                               : "choose another with --db or ATTUNE_DB");
   }
   if (const auto network = db::network_file_system_of(path))
     area.note(fmt::format("it lies on {}: several hosts may read it, and one at a time may write", *network),

@@ -1,9 +1,12 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 
 #include "attune/error.hpp"
@@ -12,6 +15,7 @@
 #include "tuner/base/cpus.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/private_path.hpp"
+#include "tuner/base/text.hpp"
 
 namespace attune::tools::doctor {
 namespace {
@@ -79,6 +83,18 @@ void check_proc(Area& area) {
   area.note("/proc is not mounted: whether a process that tunes still runs cannot be told", "mount -t proc proc /proc");
 }
 
+/// Sessions and results are told apart by their dates.
+void check_clock(Area& area) {
+  const std::string now = base::utc_now();
+  struct stat program {};
+  const bool known = ::stat("/proc/self/exe", &program) == 0;
+  constexpr std::int64_t kDay_s = 24 * 3600;
+  if (known && std::int64_t{::time(nullptr)} + kDay_s < program.st_mtime)
+    area.wrong(fmt::format("the clock says {}, which is before this program was made", now), "timedatectl set-ntp true");
+  else
+    area.fine(fmt::format("the clock says {} (UTC)", now));
+}
+
 void check_limit(const char* what, int resource, rlim_t least, const char* mend, Area& area) {
   struct rlimit limit {};
   if (::getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0) return;
@@ -100,6 +116,8 @@ void check_system(Findings& findings) {
   check_folder("temporary files", fs::temp_directory_path(ignored), "TMPDIR", folders);
   check_shared_memory(folders);
   check_proc(folders);
+  Area clock("time", findings);
+  check_clock(clock);
   Area limits("limits", findings);
   check_limit("open files", RLIMIT_NOFILE, kLeastFiles, "ulimit -n 4096", limits);
   check_limit("processes", RLIMIT_NPROC, kLeastProcesses, "ulimit -u 4096", limits);

@@ -18,6 +18,7 @@
 #include "tools/fleet/merge_report.hpp"
 #include "tools/fleet/plan_files.hpp"
 #include "tools/fleet/run_notes.hpp"
+#include "tools/fleet/shard_goal.hpp"
 #include "tools/fleet/work_ahead.hpp"
 #include "tools/output.hpp"
 #include "tools/progress_line.hpp"
@@ -153,7 +154,7 @@ class FleetMerge {
     session::ExchangeRules rules;
     auto rows = db::check_rows(opened.database, rules, [](std::uint64_t) { throw_when_stopped(); });
     Agreement controls(options_.tolerance);
-    db::Query query = planned_records();
+    db::Query query = records_of_plan(manifest_);
     for (const auto& control : controls_) {
       query.problem = control;
       opened.database.for_each_record(query, [&](const db::RecordRow& record) { controls.add(shard, record); });
@@ -191,7 +192,11 @@ class FleetMerge {
       work();
     } catch (const DatabaseError& error) {
       if (!is_of(shard, error.path())) throw;
-      shard.cannot_be_read(error.what(), dynamic_cast<const db::ContentsError*>(&error) == nullptr);
+      // What is no file does not become one by waiting.
+      std::error_code unknown;
+      const auto type = fs::status(shard.path, unknown).type();
+      const bool may_be_one = type == fs::file_type::regular || type == fs::file_type::not_found || type == fs::file_type::unknown;
+      shard.cannot_be_read(error.what(), may_be_one && dynamic_cast<const db::ContentsError*>(&error) == nullptr);
     } catch (const SpecError& error) {
       shard.cannot_be_read(error.what(), false);
     }
@@ -220,7 +225,6 @@ class FleetMerge {
     if (shard.path == path) return;
     shard.path = path;
     shard.state = MergedShard::State::Finished;
-    shard.left = 0;
   }
 
   void take_best(db::MergeInTurn& merge, MergedShard& shard) {
@@ -231,16 +235,14 @@ class FleetMerge {
     // A task that is at work, or has just ended, has published more: its records come before its best rows.
     const CheckedShard found = check(shard.number, std::move(opened));
     store_rows(merge, shard, found);
+    count_left(shard, found.opened.database);
     take(found.opened.database);
   }
 
   /// What the report tells of it.
   void look_into(MergedShard& shard, const db::Database& other) {
     for (const auto& row : other.devices()) shard.devices.push_back(base::try_parse_json(row.info_json));
-    const std::size_t planned = manifest_.shards[shard.number].problems;
-    // One without a valid configuration has no session, and is done all the same.
-    const bool finished = shard.state == MergedShard::State::Finished;
-    shard.left = finished ? 0 : planned - std::min(planned, finished_problems(other));
+    count_left(shard, other);
     try {
       shard.runs = read_runs(runs_path(options_.folder, shard.number));
     } catch (const Error& failure) {
@@ -249,20 +251,19 @@ class FleetMerge {
     }
   }
 
-  /// What the plan's tasks measure.
-  [[nodiscard]] db::Query planned_records() const {
-    db::Query query;
-    query.template_hash = manifest_.template_hash;
-    query.policy = manifest_.options.policy;
-    return query;
-  }
-
-  [[nodiscard]] std::size_t finished_problems(const db::Database& other) const {
-    std::set<std::string> finished;
-    for (const auto& session : other.sessions(planned_records())) {
-      if (session.state == "finished") finished.insert(session.problem);
+  /// What lacks searches of the plan's problems is not finished, whatever it is called: it may be another plan's.
+  void count_left(MergedShard& shard, const db::Database& other) const {
+    try {
+      const auto& entry = manifest_.shards[shard.number];
+      shard.left = unfinished_of(planned_problems(options_.folder, entry), manifest_, other).size();
+    } catch (const DatabaseError&) {
+      throw;
+    } catch (const Error& failure) {
+      shard.left = 0;
+      base::tell_message(fmt::format("{}; whether shard {} has results of all its problems is not known", failure.what(), shard.number));
+      return;
     }
-    return finished.size();
+    if (shard.left > 0) shard.state = MergedShard::State::Partial;
   }
 
   const FleetMergeOptions& options_;

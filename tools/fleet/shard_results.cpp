@@ -14,6 +14,7 @@
 #include "db/merge_in_turn.hpp"
 #include "tools/fleet/manifest.hpp"
 #include "tools/fleet/plan_files.hpp"
+#include "tools/fleet/shard_goal.hpp"
 #include "tuner/base/errno_text.hpp"
 #include "tuner/base/file_descriptor.hpp"
 #include "tuner/base/output_file.hpp"
@@ -74,7 +75,7 @@ void set_file_aside(const fs::path& path, std::size_t shard, const std::string& 
   fs::rename(path, aside, error);
   if (error) throw EnvironmentError(fmt::format("failed setting aside {}: {}", path.string(), error.message()));
   base::tell_message(
-      fmt::format("what earlier tasks had of shard {} cannot be read ({}); it is kept as {}, and what it held is measured again", shard,
+      fmt::format("what earlier tasks had of shard {} cannot be used ({}); it is kept as {}, and what it held is measured again", shard,
                   why, aside.string()));
 }
 
@@ -90,18 +91,28 @@ bool has_set_aside(const fs::path& folder, std::size_t shard) {
 
 }  // namespace
 
-bool is_finished(const fs::path& folder, std::size_t shard) {
+bool is_finished(const fs::path& folder, const Manifest& manifest, std::size_t shard) {
   const fs::path path = finished_path(folder, shard);
   std::error_code error;
   if (fs::symlink_status(path, error).type() == fs::file_type::not_found) return false;
-  const std::string why = fault_of_published(path);
-  if (why.empty()) return true;
+  std::string why = fault_of_published(path);
+  if (why.empty()) {
+    const auto planned = planned_problems(folder, manifest.shard(shard));
+    const auto left = unfinished_of(planned, manifest, db::Database::open(path, db::OpenMode::ReadOnly));
+    if (left.empty()) return true;
+    why = fmt::format("it has no search of {} of the plan's {} problems, so it is another plan's", left.size(), planned.size());
+  }
   set_file_aside(path, shard, why);
   return false;
 }
 
-ShardResults::ShardResults(fs::path folder, std::size_t shard, fs::path scratch)
-    : folder_(std::move(folder)), scratch_(std::move(scratch)), database_(scratch_ / (shard_name(shard) + ".db")), shard_(shard) {}
+ShardResults::ShardResults(fs::path folder, const Manifest& manifest, std::size_t shard, fs::path scratch)
+    : folder_(std::move(folder)),
+      scratch_(std::move(scratch)),
+      database_(scratch_ / (shard_name(shard) + ".db")),
+      manifest_(manifest),
+      plan_(version_of(manifest_path(folder_))),
+      shard_(shard) {}
 
 bool ShardResults::finished() const {
   std::error_code error;
@@ -180,8 +191,25 @@ void ShardResults::remove_partial() const {
   fs::remove(partial_path(folder_, shard_), ignored);
 }
 
+/// Whoever plans anew into a folder may do so while tasks of the former plan are at work.
+void ShardResults::require_same_plan() {
+  const auto version = version_of(manifest_path(folder_));
+  if (version && version == plan_) return;
+  std::string why = "the folder has another plan by now";
+  try {
+    if (Manifest::load(folder_).key() == manifest_.key()) why.clear();
+  } catch (const Error& failure) {
+    why = failure.what();
+  }
+  if (!why.empty())
+    throw EnvironmentError(
+        fmt::format("failed publishing results of shard {}: {}; what was measured is in {}", shard_, why, database_.string()));
+  plan_ = version;
+}
+
 void ShardResults::publish(State state) {
-  if (finished()) return remove_partial();  // by another task, from the same problems
+  require_same_plan();
+  if (finished() && is_finished(folder_, manifest_, shard_)) return remove_partial();  // by another task
   take_in();
   const fs::path copy = scratch_ / (shard_name(shard_) + ".copy.db");
   std::error_code error;

@@ -4,12 +4,13 @@
 #include <string>
 
 #include "tools/fleet/file_version.hpp"
+#include "tools/fleet/manifest.hpp"
 
 namespace attune::tools {
 
-/// Whether the result of a shard is there. What lies in its place and cannot be read, or holds rows that no merge takes, is set aside under
-/// another name and told. Throws: EnvironmentError.
-[[nodiscard]] bool is_finished(const std::filesystem::path& folder, std::size_t shard);
+/// Whether the result of a shard is there. What lies in its place and cannot be read, holds rows that no merge takes, or is another plan's
+/// (it lacks searches of this one's problems) is set aside under another name and told. Throws: EnvironmentError, as read_shard_problems.
+[[nodiscard]] bool is_finished(const std::filesystem::path& folder, const Manifest& manifest, std::size_t shard);
 
 /// What one task of a shard has in the plan's folder and on its node. The database is tuned into on the node, since SQLite's locks and
 /// memory mapping do not hold over a network; the folder gets whole, closed copies of it, each in one step. Tasks of other nodes may
@@ -17,8 +18,8 @@ namespace attune::tools {
 /// replaced, so that the one that ends last has it all.
 class ShardResults {
  public:
-  /// `scratch`: a folder of this task's alone. Changes nothing yet.
-  ShardResults(std::filesystem::path folder, std::size_t shard, std::filesystem::path scratch);
+  /// `manifest`: the plan that this task works at; it outlives this object. `scratch`: a folder of this task's alone. Changes nothing yet.
+  ShardResults(std::filesystem::path folder, const Manifest& manifest, std::size_t shard, std::filesystem::path scratch);
 
   [[nodiscard]] bool finished() const;
   /// The node's database; `begin` makes it.
@@ -29,12 +30,14 @@ class ShardResults {
   void begin();
   enum class State { Partial, Finished };
   /// Copies the database into the folder: as results/shard-0003.part.db, or for good as results/shard-0003.db. Readers see the copy of
-  /// before or this one, whole and on disk. Throws: EnvironmentError, DatabaseError; the former copy stays.
+  /// before or this one, whole and on disk. Throws: EnvironmentError (also where the folder has another plan by now), DatabaseError; the
+  /// former copy stays.
   void publish(State state);
   /// Of a finished shard: nobody needs the node's database any more. What was set aside stays.
   void remove_node_files() const;
 
  private:
+  void require_same_plan();
   void take_in();
   void remove_partial() const;
   [[nodiscard]] bool were_removed() const;
@@ -42,6 +45,8 @@ class ShardResults {
   [[nodiscard]] std::filesystem::path mark_of_publishing() const;
 
   std::filesystem::path folder_, scratch_, database_;
+  const Manifest& manifest_;
+  std::optional<FileVersion> plan_;  ///< of the manifest's file when it was last looked at
   std::size_t shard_;
   std::optional<FileVersion> own_;  ///< what is taken in already, or was published here
 };

@@ -20,6 +20,7 @@
 #include "tools/fleet/plan_files.hpp"
 #include "tools/fleet/publishing.hpp"
 #include "tools/fleet/run_notes.hpp"
+#include "tools/fleet/shard_goal.hpp"
 #include "tools/fleet/shard_results.hpp"
 #include "tools/named_template.hpp"
 #include "tools/output.hpp"
@@ -119,19 +120,14 @@ std::vector<std::string> carried_files(const fs::path& folder, const Manifest& m
   return paths;
 }
 
-/// Problems of which no search has come to its end, on whatever device. `finished`: those that this task knows of, such as one without a
-/// valid configuration, which leaves no session.
-std::vector<spec::Problem> unfinished(const db::Database& database, const std::string& template_hash, const std::string& policy,
-                                      const std::vector<spec::Problem>& problems, std::set<std::string> finished) {
-  db::Query query;
-  query.template_hash = template_hash;
-  query.policy = policy;
-  for (const auto& session : database.sessions(query)) {
-    if (session.state == "finished") finished.insert(session.problem);
-  }
+/// In the order of the plan.
+std::vector<spec::Problem> unfinished(const db::Database& database, const Manifest& manifest, const std::vector<spec::Problem>& problems) {
+  std::set<std::string> names;
+  for (const auto& problem : problems) names.insert(spec::to_text(problem));
+  names = unfinished_of(std::move(names), manifest, database);
   std::vector<spec::Problem> left;
   for (const auto& problem : problems) {
-    if (!finished.contains(spec::to_text(problem))) left.push_back(problem);
+    if (names.contains(spec::to_text(problem))) left.push_back(problem);
   }
   return left;
 }
@@ -173,19 +169,15 @@ json run_line(const ShardTask& task, const std::vector<spec::DeviceInfo>& device
   return {{"host", host_name()}, {"began", base::utc_now()}, {"shard", task.shard}, {"devices", std::move(list)}};
 }
 
-/// Tunes what is left into the node's database; `decided`: the problems whose search came to its end. Returns the exit code.
-int tune_shard(const ShardTask& task, const TuningOptions& tuning, const std::vector<spec::Problem>& left, ShardResults& results,
-               std::set<std::string>& decided) {
+/// Tunes what is left into the node's database. Returns the exit code.
+int tune_shard(const ShardTask& task, const TuningOptions& tuning, const std::vector<spec::Problem>& left, ShardResults& results) {
   auto database = open_stoppable(results.database());
   print_notices(database);
   Publishing publishing([&] { try_to_publish(results); }, task.publish_every);
   TuningJob job{tuning, task.context.executable, task.kernel, left, results.database(), conditions_of(tuning, task.kernel)};
   job.on_devices = [&](const auto& devices) { note_run(runs_path(task.options.folder, task.shard), run_line(task, devices)); };
   job.on_record = [&] { publishing.after_record(); };
-  job.on_problem = [&](const session::ProblemResult& result) {
-    decided.insert(spec::to_text(result.problem));
-    publishing.after_problem();
-  };
+  job.on_problem = [&](const session::ProblemResult&) { publishing.after_problem(); };
   const auto run = run_tuning(job, database, BannerTo::StandardOutput);
   if (!tuning.json) print_summary(run.result, run.replay);
   return exit_code_of(run.result);
@@ -203,7 +195,7 @@ void tidy_node(const ShardRunOptions& options, const Manifest& manifest, std::si
   if (std::error_code error; !fs::exists(place, error)) return;
   try {
     const NodeFolder scratch(place, shard);
-    ShardResults(options.folder, shard, scratch.path()).remove_node_files();
+    ShardResults(options.folder, manifest, shard, scratch.path()).remove_node_files();
   } catch (const EnvironmentError&) {
     // It is in use, or somebody else's: nothing of it concerns a shard that is finished.
   }
@@ -212,28 +204,26 @@ void tidy_node(const ShardRunOptions& options, const Manifest& manifest, std::si
 int run_task(const ShardTask& task) {
   const auto& folder = task.options.folder;
   const NodeFolder scratch(node_folder(task.options, task.manifest), task.shard);
-  ShardResults results(folder, task.shard, scratch.path());
+  ShardResults results(folder, task.manifest, task.shard, scratch.path());
   results.begin();
-  const auto& planned = task.manifest.options;
-  std::set<std::string> decided;
   static_cast<void>(open_stoppable(results.database()));  // makes it
   const auto still_left = [&] {
     const auto database = db::Database::open(results.database(), db::OpenMode::ReadOnly);
-    return unfinished(database, task.kernel.content_hash, planned.policy, task.problems, decided);
+    return unfinished(database, task.manifest, task.problems);
   };
   auto left = still_left();
   tell_state(task.options, task.shard, left.size() == task.problems.size() ? "begins" : "goes on", left.size(), task.problems.size());
   int code = 0;
   if (!left.empty()) {
-    TuningOptions tuning = planned;
-    tuning.budget = budget_of_problems(planned.budget, left.size());
+    TuningOptions tuning = task.manifest.options;
+    tuning.budget = budget_of_problems(tuning.budget, left.size());
     tuning.device = task.options.device.empty() ? "0" : task.options.device;  // no silent replay where a node has lost its GPU
     tuning.compile_workers = task.options.compile_workers;
     tuning.json = task.options.json;
     tuning.also_try = carried_files(folder, task.manifest, scratch.path());
     check_request(tuning, left);
     try {
-      code = tune_shard(task, tuning, left, results, decided);
+      code = tune_shard(task, tuning, left, results);
     } catch (const std::exception&) {
       try_to_publish(results);  // what was measured before it is worth keeping, and the failure what is told
       throw;
@@ -257,7 +247,7 @@ int run_shard(const ShardRunOptions& options, const CommandContext& context) {
   const spec::TemplateLibrary library({folders.begin(), folders.end()});
   const auto kernel = named_template(library, manifest.options.template_name);
   check_content(manifest, kernel);
-  if (is_finished(options.folder, shard)) {
+  if (is_finished(options.folder, manifest, shard)) {
     tidy_node(options, manifest, shard);
     tell_state(options, shard, "was finished before", 0, entry.problems);
     return 0;

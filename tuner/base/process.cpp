@@ -127,7 +127,10 @@ bool set_niceness(pid_t pid, int added) {
 }
 
 bool set_memory(pid_t pid, std::uint64_t bytes) {
-  const rlimit limit{bytes, bytes};
+  rlimit inherited{};
+  if (::prlimit(pid, RLIMIT_AS, nullptr, &inherited) != 0) return false;
+  const rlim_t most = std::min<rlim_t>(bytes, inherited.rlim_max);  // only root may ask for more than that
+  const rlimit limit{most, most};
   return ::prlimit(pid, RLIMIT_AS, &limit, nullptr) == 0;
 }
 

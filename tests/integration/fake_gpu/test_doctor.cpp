@@ -195,6 +195,25 @@ TEST_CASE_FIXTURE(Patient, "shared memory is told with its size, and a machine w
   CHECK_FALSE(texts_of(found, "limits", "fine").empty());
 }
 
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // their shadow memory is larger than any limit
+TEST_CASE_FIXTURE(Patient, "under a limit of address space that cannot be raised a worker compiles all the same, and the clock is told") {
+  // As batch systems set it, and less than a worker would ask for.
+  const auto result = run_program({"sh", "-c", "ulimit -v 8000000 && exec \"$@\"", "sh", ATTUNE_EXECUTABLE, "doctor", "--json"});
+  CAPTURE(result.err);
+  const json found = base::parse_json(result.out);
+  CHECK(texts_of(found, "compiler", "wrong").empty());
+  CHECK(has(texts_of(found, "limits", "note"), "8192000000"));
+  CHECK(has(texts_of(found, "time", "fine"), "UTC"));
+}
+#endif
+
+TEST_CASE_FIXTURE(Patient, "no modes are to be changed of what belongs to others") {
+  const json found = told({"--db", "/etc/passwd"});
+  CHECK(code == 4);
+  if (::geteuid() == 0) return;  // who may write everything
+  for (const auto& finding : found["findings"]) CHECK_FALSE(has(finding.dump(), "chmod"));
+}
+
 TEST_CASE_FIXTURE(Patient, "a file that is no database, and folders that cannot be used, are wrong") {
   const std::string text = (folder / "text").string();
   std::ofstream(text) << "just text\n";

@@ -180,7 +180,7 @@ TEST_CASE_FIXTURE(FleetWorld, "what an earlier task left damaged is set aside an
   const auto run = attune(run_words(0));
   CAPTURE(run.err);
   CHECK(run.exit_code == 0);
-  CHECK(mentions(run.err, "cannot be read"));
+  CHECK(mentions(run.err, "cannot be used"));
   CHECK(records_in(result(0, ".db")) == 3 * kSpace);
   std::size_t aside = 0;
   for (const auto& entry : fs::directory_iterator(fs::path(plan) / "results"))

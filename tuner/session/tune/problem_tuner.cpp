@@ -53,6 +53,10 @@ bool ProblemTuner::begin() {
   if (space.size() == 0) {
     context_.observer.notice(fmt::format("the search space of {} is empty on this device: condition \"{}\" leaves no configuration",
                                          context_.name(), space.emptied_by()));
+    // Whoever asks what has been searched finds it, with a space of none.
+    open_session();
+    log_.close("finished", json{{"space_size", 0}, {"run", context_.request.run}});
+    opened_ = false;
     return false;
   }
   const auto first = space.at(0);
