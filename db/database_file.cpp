@@ -99,7 +99,7 @@ std::string damage_of(Connection& connection, const fs::path& path) {
     require_ours(path, identity);
     known = true;
     if (identity.has_tables && identity.schema.kind != SchemaFinding::Kind::Same) return identity.schema.what;
-    if (std::string encoding = unknown_encoding(path); identity.has_tables && !encoding.empty()) return encoding;
+    if (!identity.encoding_damage.empty()) return identity.encoding_damage;
     if (sqlite3_db_readonly(sqlite.getHandle(), "main") == 1) {
       if (std::string format = unknown_format(path); !format.empty()) return format;
     }

@@ -3,6 +3,7 @@
 #include <SQLiteCpp/Statement.h>
 #include <SQLiteCpp/Transaction.h>
 #include <fmt/core.h>
+#include <sqlite3.h>
 
 #include <algorithm>
 #include <charconv>
@@ -67,6 +68,21 @@ bool is_header_of_ours(std::string_view header) {
   return header.size() >= kHeaderBytes && header.substr(68, 4) == kOurs && (has_magic(header) || header.substr(21, 3) == kPayloadFractions);
 }
 
+/// SQLite reads a file whose text encoding is damaged as UTF-8 and fails only when its schema has changed, which switching to a WAL is
+/// enough for. Returns what the header says then; empty when it says what SQLite writes into our files. Requires: a transaction.
+std::string unknown_encoding(SQLite::Database& sqlite) {
+  // By SQLite's own descriptor: closing another one of the file would let go of every lock that this process has on it.
+  sqlite3_file* file = nullptr;
+  if (sqlite3_file_control(sqlite.getHandle(), "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK) return {};
+  std::string header(kHeaderBytes, '\0');
+  if (file->pMethods == nullptr || file->pMethods->xRead(file, header.data(), static_cast<int>(kHeaderBytes), 0) != SQLITE_OK) return {};
+  constexpr std::size_t kSchemaFormat = 44, kEncoding = 56;
+  constexpr std::string_view kNoSchema("\0\0\0\0", 4), kUtf8("\0\0\0\1", 4);
+  // SQLite writes both with the first table, which may be in the WAL alone.
+  if (header.substr(kSchemaFormat, 4) == kNoSchema || header.substr(kEncoding, 4) == kUtf8) return {};
+  return "its header names a text encoding that is not ours";
+}
+
 }  // namespace
 
 Identity read_identity(SQLite::Database& sqlite) {
@@ -83,6 +99,7 @@ Identity read_identity(SQLite::Database& sqlite) {
   }
   identity.has_our_tables = ours == 3;
   if (!identity.has_tables) return identity;
+  identity.encoding_damage = unknown_encoding(sqlite);
   identity.schema = compare_schema(objects, identity.user_version, Database::kSchemaVersion);
   if (identity.schema.kind == SchemaFinding::Kind::Same) {
     identity.table_version = sqlite.execAndGet("SELECT coalesce(max(version), 0) FROM schema_version").getInt();
@@ -152,15 +169,6 @@ std::string unknown_format(const std::filesystem::path& path) {
     return fmt::format("its header names the write version {}", static_cast<unsigned char>(header[kWriteVersion]));
   if (header.substr(kSchemaFormat, kOurFormat.size()) != kOurFormat) return "its header names a schema format that SQLite does not have";
   return {};
-}
-
-std::string unknown_encoding(const std::filesystem::path& path) {
-  const std::string header = header_of(path);
-  constexpr std::size_t kSchemaFormat = 44, kEncoding = 56;
-  constexpr std::string_view kNoSchema("\0\0\0\0", 4), kUtf8("\0\0\0\1", 4);
-  // SQLite writes both with the first table, which may be in the WAL alone.
-  if (header.size() < kHeaderBytes || header.substr(kSchemaFormat, 4) == kNoSchema || header.substr(kEncoding, 4) == kUtf8) return {};
-  return "its header names a text encoding that is not ours";
 }
 
 void migrate(SQLite::Database& sqlite, int last) {

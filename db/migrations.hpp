@@ -16,6 +16,7 @@ struct Identity {
   int table_version = 0;   ///< newest row of schema_version; 0 unless the schema is exactly one of ours
   bool has_tables = false;
   bool has_our_tables = false;  ///< tables of the names of ours, whatever else there is
+  std::string encoding_damage;  ///< what is wrong with the header's text encoding; empty: nothing
   SchemaFinding schema;         ///< of no meaning without our tables
 };
 
@@ -38,9 +39,6 @@ void require_header_of_ours(const std::filesystem::path& path, const std::string
 /// A damaged byte in the header of one of our files can make SQLite take it for the file of a later release, and refuse to read or to
 /// write it. Returns what the header says then; empty when it says what SQLite writes into our files.
 [[nodiscard]] std::string unknown_format(const std::filesystem::path& path);
-/// SQLite reads a file whose text encoding is damaged as UTF-8 and fails only when its schema has changed, which switching to a WAL is
-/// enough for. Returns what the header says then; empty when it says what SQLite writes into our files.
-[[nodiscard]] std::string unknown_encoding(const std::filesystem::path& path);
 
 /// Applies the migrations that the file lacks, up to schema version `last`, all in one transaction. Requires: the opening
 /// lock. Throws: SQLite::Exception; the file is then as it was.
