@@ -1,4 +1,6 @@
 // Rows that nobody wants any more.
+#include <utility>
+
 #include "db/database_state.hpp"
 #include "db/prune_plan.hpp"
 #include "db/snapshot.hpp"
@@ -63,6 +65,7 @@ PruneReport Database::prune(const PruneRequest& request) {
       plan.template_files.clear();
       plan.devices.clear();
       plan.report.templates = plan.report.devices = 0;
+      plan.report.bytes_removed -= std::exchange(plan.report.template_bytes, 0);
     }
     if (!plan.report.nothing()) remove_planned(*state_, plan);
     report = std::move(plan.report);

@@ -19,7 +19,7 @@ struct PruneRequest {
   std::optional<RowTime> recorded_before = std::nullopt;                ///< a row without a readable date is never older
   std::optional<std::set<std::string>> template_hashes = std::nullopt;  ///< of these versions of templates
   std::optional<std::set<std::string>> device_keys = std::nullopt;      ///< on these devices
-  std::optional<std::uint64_t> to_bytes = std::nullopt;                 ///< no more than it takes for all rows to fit into so much
+  std::optional<std::uint64_t> to_bytes = std::nullopt;                 ///< no more than it takes for a file of this size, vacuumed
   std::set<std::string> dead_sessions = {};                             ///< keys: "running", and their process is known to be gone
 };
 
@@ -36,12 +36,13 @@ struct PruneReport {
   std::uint64_t loose_cubins = 0;            ///< that no best row named before either
   std::uint64_t loose_cubin_bytes = 0;       ///< about
   std::uint64_t templates = 0, devices = 0;  ///< of which nothing stays
+  std::uint64_t template_bytes = 0;          ///< about what these templates take with their sources
   std::uint64_t problems_in_use = 0;         ///< meet the conditions, and a run is tuning them: all of them stays
   bool others_write = false;                 ///< another process has the file open for writing: templates and devices stay
   std::uint64_t bytes_of_rows = 0;           ///< what all rows take now, without pages that are free already
   std::uint64_t bytes_removed = 0;           ///< about
   std::uint64_t least_bytes = 0;             ///< about what the file takes without any row: no request makes it smaller
-  bool goal_missed = false;                  ///< PruneRequest::to_bytes: all that may go is not enough
+  bool goal_missed = false;                  ///< PruneRequest::to_bytes: all that may go is not enough, or it is below least_bytes
   [[nodiscard]] PruneGroup total() const;
   [[nodiscard]] bool nothing() const;
 };

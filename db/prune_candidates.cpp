@@ -10,7 +10,7 @@ namespace attune::db {
 namespace {
 
 /// Beside their texts rows take this much: keys, checksums, short fields, and their entries in indexes. Measured of a vacuumed file.
-constexpr std::uint64_t kRecordBytes = 620, kBestBytes = 560, kSessionBytes = 420, kCubinBytes = 120, kTextBytes = 50;
+constexpr std::uint64_t kRecordBytes = 620, kBestBytes = 560, kSessionBytes = 420, kCubinBytes = 120;
 
 std::int64_t micros_of(const std::string& date) {
   const auto time = row_time(date);
@@ -41,11 +41,11 @@ class Reading {
     read_records();
     read_cubins();
     for (auto& best : found_.best) best.may_go = best.may_go && found_.problems[best.problem].may_go();
-    add_bytes("SELECT coalesce(sum(length(text)), 0), count(*) FROM problems", kTextBytes);
-    add_bytes("SELECT coalesce(sum(length(text)), 0), count(*) FROM configurations", kTextBytes);
-    add_bytes("SELECT coalesce(sum(length(spec_json)), 0), count(*) FROM templates", kTextBytes);
-    add_bytes("SELECT coalesce(sum(length(contents)), 0), count(*) FROM template_files", kTextBytes);
-    add_bytes("SELECT coalesce(sum(length(info_json) + length(hard_json)), 0), count(*) FROM devices", kTextBytes);
+    found_.problem_texts = texts("SELECT coalesce(sum(length(text)), 0), count(*) FROM problems");
+    found_.configuration_texts = texts("SELECT coalesce(sum(length(text)), 0), count(*) FROM configurations");
+    (void)texts("SELECT coalesce(sum(length(spec_json)), 0), count(*) FROM templates");
+    (void)texts("SELECT coalesce(sum(length(contents)), 0), count(*) FROM template_files");
+    (void)texts("SELECT coalesce(sum(length(info_json) + length(hard_json)), 0), count(*) FROM devices");
     return std::move(found_);
   }
 
@@ -141,7 +141,7 @@ class Reading {
       if (best.configuration_key != configuration_key) continue;
       belongs = true;
       best.record = record.id;
-      best.bytes += record.bytes;
+      best.record_bytes = record.bytes;
       best.may_go = best.may_go && is_old(record.at_us);
     }
     return belongs;
@@ -183,13 +183,16 @@ class Reading {
     }
   }
 
-  void add_bytes(const char* sql, std::uint64_t each) {
+  /// Counts them in `found_.bytes` too.
+  PruneCandidates::Texts texts(const char* sql) {
     Use use(statements_.prepared(sql));
-    if (!use.step()) return;
+    PruneCandidates::Texts texts;
+    if (!use.step()) return texts;
     ColumnReader reader(use.row());
-    std::uint64_t bytes = 0, rows = 0;
-    reader(bytes), reader(rows);
-    found_.bytes += bytes + rows * each;
+    reader(texts.bytes), reader(texts.count);
+    texts.bytes += texts.count * PruneCandidates::kTextBytes;
+    found_.bytes += texts.bytes;
+    return texts;
   }
 
   StatementCache& statements_;

@@ -7,55 +7,49 @@
 #include <utility>
 
 #include "db/prune_candidates.hpp"
+#include "db/prune_size.hpp"
 
 namespace attune::db {
 namespace {
-
-std::uint64_t pragma_number(StatementCache& statements, const char* sql) {
-  Use use(statements.prepared(sql));
-  if (!use.step()) return 0;
-  ColumnReader reader(use.row());
-  std::uint64_t number = 0;
-  reader(number);
-  return number;
-}
-
-/// Every table and index has a page, however empty, and their names and texts have some.
-std::uint64_t bytes_without_rows(StatementCache& statements) {
-  constexpr std::uint64_t kOverhead = 16;  // of a row of a few columns
-  const std::uint64_t page = std::max<std::uint64_t>(pragma_number(statements, "PRAGMA page_size"), 512);
-  const std::uint64_t texts =
-      pragma_number(statements, "SELECT sum(length(type) + length(name) + length(tbl_name) + coalesce(length(sql), 0)) FROM sqlite_schema");
-  const std::uint64_t rows = pragma_number(statements, "SELECT count(*) FROM sqlite_schema"),
-                      roots = pragma_number(statements, "SELECT count(*) FROM sqlite_schema WHERE rootpage > 0");
-  const std::uint64_t leaves = (texts + kOverhead * rows) / page + 1;
-  return (roots + leaves + (leaves > 1 ? 1 : 0)) * page;
-}
 
 /// Decides what goes, in the order of its value.
 class Choice {
  public:
   Choice(StatementCache& statements, const PruneRequest& request)
-      : statements_(statements), request_(request), found_(prune_candidates(statements, request)), gone_(found_.problems.size()) {
-    const std::uint64_t pages = pragma_number(statements, "PRAGMA page_count"),
-                        free_pages = pragma_number(statements, "PRAGMA freelist_count");
-    plan_.report.bytes_of_rows = (pages - std::min(pages, free_pages)) * pragma_number(statements, "PRAGMA page_size");
-    // What contents take in the file, on average: pages are never full, short fields are only guessed at, and small files have a page for
-    // each table.
-    constexpr double kLeastOverhead = 0.25, kMostOverhead = 2;
-    if (found_.bytes > 0) {
-      overhead_ =
-          std::clamp(static_cast<double>(plan_.report.bytes_of_rows) / static_cast<double>(found_.bytes), kLeastOverhead, kMostOverhead);
+      : statements_(statements),
+        request_(request),
+        found_(prune_candidates(statements, request)),
+        size_(statements, found_.bytes),
+        gone_(found_.problems.size()),
+        best_gone_(found_.best.size()),
+        sessions_(found_.problems.size()),
+        newest_(found_.problems.size()) {
+    for (std::size_t i = 0; i < found_.sessions.size(); ++i) {
+      const auto& session = found_.sessions[i];
+      ++sessions_[session.problem];
+      if (session.newest) newest_[session.problem] = i;
     }
-    for (const auto& best : found_.best) ++names_of_cubin_[best.cubin_key];
-    plan_.report.least_bytes = bytes_without_rows(statements);
+    for (const auto& problem : found_.problems) {
+      naming_configurations_ += problem.rows;
+      ++with_template_[problem.template_hash].problems;
+      ++with_device_[problem.device_key].problems;
+    }
+    for (const auto& best : found_.best) {
+      ++names_of_cubin_[best.cubin_key];
+      if (best.record != 0) --naming_configurations_;  // its record names the same one
+    }
+    problems_left_ = found_.problems.size();
+    read_bytes("SELECT hash, length(spec_json) FROM templates", with_template_);
+    read_bytes("SELECT template_hash, length(contents) FROM template_files", with_template_);
+    read_bytes("SELECT hard_key, length(info_json) + length(hard_json) FROM devices", with_device_);
   }
 
   PrunePlan run() {
     for (const auto& problem : found_.problems) plan_.report.problems_in_use += problem.asked && problem.running ? 1 : 0;
-    if (request_.to_bytes && plan_.report.bytes_of_rows <= *request_.to_bytes) return std::move(plan_);
-    // A sixteenth less than asked: how full the pages of what stays are is only known on average.
-    if (request_.to_bytes) enough_ = plan_.report.bytes_of_rows - *request_.to_bytes / 16 * 15;
+    plan_.report.bytes_of_rows = size_.bytes_of_rows();
+    plan_.report.least_bytes = size_.least_bytes();
+    if (request_.to_bytes && size_.bytes_of_rows() <= *request_.to_bytes) return std::move(plan_);
+    if (request_.to_bytes) size_.aim_at(*request_.to_bytes);
     take_loose_cubins();
     take_what_no_best_needs();
     take_best();
@@ -63,19 +57,52 @@ class Choice {
     tell_problems();
     take_templates();
     take_devices();
-    plan_.report.goal_missed = enough_ && !is_enough();
+    plan_.report.bytes_removed = size_.taken_bytes();
+    plan_.report.goal_missed = size_.is_missed();
     for (auto& [names, group] : groups_) plan_.report.groups.push_back(std::move(group));
     for (auto* rows : {&plan_.records, &plan_.best, &plan_.sessions, &plan_.cubins}) std::sort(rows->begin(), rows->end());
     return std::move(plan_);
   }
 
  private:
-  [[nodiscard]] bool is_enough() const { return enough_ && plan_.report.bytes_removed >= *enough_; }
+  /// What problems have of a template or a device.
+  struct Shared {
+    std::uint64_t problems = 0;  ///< of which something is left
+    std::uint64_t bytes = 0;
+  };
 
-  std::uint64_t add_bytes(std::uint64_t bytes) {
-    const auto in_file = static_cast<std::uint64_t>(static_cast<double>(bytes) * overhead_);
-    plan_.report.bytes_removed += in_file;
-    return in_file;
+  void read_bytes(const char* sql, std::unordered_map<std::string, Shared>& shared) {
+    Use use(statements_.prepared(sql));
+    while (use.step()) {
+      ColumnReader reader(use.row());
+      std::string name;
+      std::uint64_t bytes = 0;
+      reader(name), reader(bytes);
+      if (const auto found = shared.find(name); found != shared.end()) found->second.bytes += bytes + PruneCandidates::kTextBytes;
+    }
+  }
+
+  std::uint64_t add_bytes(std::uint64_t bytes) { return size_.take(static_cast<double>(bytes)); }
+
+  /// One row less names texts. So many texts as rows may be left at most: the others have gone, whichever they are.
+  std::uint64_t take_text(const PruneCandidates::Texts& texts, std::uint64_t& rows_left) {
+    if (--rows_left >= texts.count) return 0;
+    return size_.take(static_cast<double>(texts.bytes) / static_cast<double>(texts.count));
+  }
+
+  /// After a row of a problem has gone: what goes with the last one.
+  void close(std::uint32_t number) {
+    const auto& problem = found_.problems[number];
+    if (!is_all_gone(number) || sessions_[number] > 1) return;
+    if (sessions_[number] == 1) {
+      const auto& last = found_.sessions[newest_[number]];
+      if (problem.rows > 0 && last.may_go && problem.may_go() && !size_.is_enough()) take_session(last);
+      return;
+    }
+    (void)take_text(found_.problem_texts, problems_left_);
+    if (auto& shared = with_template_[problem.template_hash]; --shared.problems == 0)
+      plan_.report.template_bytes += add_bytes(shared.bytes);
+    if (auto& shared = with_device_[problem.device_key]; --shared.problems == 0) (void)add_bytes(shared.bytes);
   }
 
   PruneGroup& group_of(std::uint32_t number) {
@@ -100,14 +127,17 @@ class Choice {
     ++gone_[record.problem];
     auto& group = group_of(record.problem);
     ++group.records;
-    group.bytes += add_bytes(record.bytes);
+    group.bytes += add_bytes(record.bytes) + take_text(found_.configuration_texts, naming_configurations_);
+    close(record.problem);
   }
 
   void take_session(const PruneCandidates::Session& session) {
     plan_.sessions.push_back(session.row);
+    --sessions_[session.problem];
     auto& group = group_of(session.problem);
     ++group.sessions;
     group.bytes += add_bytes(session.bytes);
+    close(session.problem);
   }
 
   /// Records and sessions by their dates, as one list.
@@ -121,7 +151,7 @@ class Choice {
     std::stable_sort(records.begin(), records.end(), older);
     std::stable_sort(sessions.begin(), sessions.end(), older);
     auto session = sessions.begin();
-    for (auto record = records.begin(); !is_enough() && (record != records.end() || session != sessions.end());) {
+    for (auto record = records.begin(); !size_.is_enough() && (record != records.end() || session != sessions.end());) {
       if (session == sessions.end() || (record != records.end() && record->at_us <= session->at_us))
         take_record(*record++);
       else
@@ -138,9 +168,8 @@ class Choice {
       const auto &one = found_.best[a], &other = found_.best[b];
       return std::pair(!one.superseded, one.at_us) < std::pair(!other.superseded, other.at_us);
     });
-    best_gone_.resize(found_.best.size());
     for (const std::size_t i : order) {
-      if (is_enough()) return;
+      if (size_.is_enough()) return;
       take_one_best(i);
     }
   }
@@ -153,10 +182,13 @@ class Choice {
     ++group.best;
     ++gone_[best.problem];
     std::uint64_t bytes = best.bytes;
-    if (best.record != 0 && !is_record_needed(best)) {
+    const bool stays = best.record != 0 && is_record_needed(best);
+    if (!stays) group.bytes += take_text(found_.configuration_texts, naming_configurations_);
+    if (best.record != 0 && !stays) {
       plan_.records.push_back(best.record);
       ++group.records;
       ++gone_[best.problem];
+      bytes += best.record_bytes;
     }
     if (const auto cubin = found_.cubins.find(best.cubin_key); --names_of_cubin_[best.cubin_key] == 0 && cubin != found_.cubins.end()) {
       plan_.cubins.push_back(cubin->second.row);
@@ -164,6 +196,7 @@ class Choice {
       bytes += cubin->second.bytes;
     }
     group.bytes += add_bytes(bytes);
+    close(best.problem);
   }
 
   /// A verified and an unverified result of one problem may have the same configuration.
@@ -177,7 +210,8 @@ class Choice {
 
   void take_last_sessions() {
     for (const auto& session : found_.sessions) {
-      if (session.newest && session.may_go && found_.problems[session.problem].may_go() && is_all_gone(session.problem) && !is_enough())
+      if (session.newest && session.may_go && found_.problems[session.problem].may_go() && is_all_gone(session.problem) &&
+          sessions_[session.problem] == 1 && !size_.is_enough())
         take_session(session);
     }
   }
@@ -188,30 +222,20 @@ class Choice {
     }
   }
 
-  /// Names that a row which stays still has.
-  template <class Member>
-  std::set<std::string> names_that_stay(Member member) const {
-    std::set<std::uint64_t> sessions_gone(plan_.sessions.begin(), plan_.sessions.end());
-    std::set<std::string> stay;
-    for (std::uint32_t i = 0; i < found_.problems.size(); ++i) {
-      if (!is_all_gone(i)) stay.insert(found_.problems[i].*member);
-    }
-    for (const auto& session : found_.sessions) {
-      if (!sessions_gone.contains(session.row)) stay.insert(found_.problems[session.problem].*member);
-    }
-    return stay;
-  }
-  [[nodiscard]] std::set<std::string> names_that_went(std::string PruneGroup::*member, const std::set<std::string>& stay) const {
+  /// Names that no row which stays has any more.
+  [[nodiscard]] std::set<std::string> names_that_went(std::string PruneGroup::*member,
+                                                      const std::unordered_map<std::string, Shared>& shared) const {
     std::set<std::string> went;
     for (const auto& [names, group] : groups_) {
-      if (!stay.contains(group.*member)) went.insert(group.*member);
+      if (shared.at(group.*member).problems == 0) went.insert(group.*member);
     }
     return went;
   }
 
-  /// By their rows, not by their keys: an index that is damaged would lead to others.
+  /// By their rows, not by their keys: an index that is damaged would lead to others. Columns that no index has keep SQLite from reading
+  /// one.
   void take_templates() {
-    const auto went = names_that_went(&PruneGroup::template_hash, names_that_stay(&PruneCandidates::Problem::template_hash));
+    const auto went = names_that_went(&PruneGroup::template_hash, with_template_);
     plan_.report.templates +=
         take_templates_of("SELECT rowid, hash, length(spec_json) FROM templates ORDER BY rowid", went, plan_.templates);
     (void)take_templates_of("SELECT rowid, template_hash, length(contents) FROM template_files ORDER BY rowid", went, plan_.template_files);
@@ -220,18 +244,16 @@ class Choice {
     Use use(statements_.prepared(sql));
     while (use.step()) {
       ColumnReader reader(use.row());
-      std::uint64_t row = 0, bytes = 0;
+      std::uint64_t row = 0;
       std::string hash;
-      reader(row), reader(hash), reader(bytes);
-      if (!went.contains(hash)) continue;
-      rows.push_back(row);
-      (void)add_bytes(bytes);
+      reader(row), reader(hash);
+      if (went.contains(hash)) rows.push_back(row);
     }
     return rows.size();
   }
 
   void take_devices() {
-    const auto went = names_that_went(&PruneGroup::device_key, names_that_stay(&PruneCandidates::Problem::device_key));
+    const auto went = names_that_went(&PruneGroup::device_key, with_device_);
     Use use(statements_.prepared("SELECT hard_key FROM devices ORDER BY hard_key"));
     while (use.step()) {
       ColumnReader reader(use.row());
@@ -245,11 +267,15 @@ class Choice {
   StatementCache& statements_;
   const PruneRequest& request_;
   PruneCandidates found_;
+  PruneSize size_;
   std::vector<std::uint64_t> gone_;  ///< of records and best rows, by problem
   std::vector<bool> best_gone_;
+  std::vector<std::uint64_t> sessions_;  ///< that are left, by problem
+  std::vector<std::size_t> newest_;      ///< the newest session, by problem
+  std::uint64_t problems_left_ = 0;
+  std::uint64_t naming_configurations_ = 0;  ///< records, and best rows without one, that are left
+  std::unordered_map<std::string, Shared> with_template_, with_device_;
   std::unordered_map<std::string, std::uint64_t> names_of_cubin_;  ///< how many best rows that stay name it
-  std::optional<std::uint64_t> enough_;                            ///< bytes; nothing: all that may go goes
-  double overhead_ = 1;
   std::map<std::pair<std::string, std::string>, PruneGroup> groups_;
   PrunePlan plan_;
 };

@@ -168,6 +168,7 @@ json to_json(const db::PruneReport& report, const KnownNames& names) {
   total["cubins"] = report.total().cubins + report.loose_cubins;
   total["bytes"] = report.bytes_removed;
   total["templates"] = report.templates;
+  total["template_bytes"] = report.template_bytes;
   total["devices"] = report.devices;
   return {{"groups", std::move(groups)},         {"total", std::move(total)},
           {"loose_cubins", report.loose_cubins}, {"problems_in_use", report.problems_in_use},
@@ -193,7 +194,7 @@ void print_report(const db::PruneReport& report, const KnownNames& names) {
     base::print("Another process has the database open: templates and devices that nothing names stay until later.\n");
 }
 
-/// Of a size that is not reached with all that may go.
+/// Of a size that is not reached with all that may go. The command goes on all the same: that is as near as it can come.
 void print_missed_goal(const std::string& goal, const db::PruneReport& report) {
   const std::uint64_t stays = std::max(report.least_bytes, report.bytes_of_rows - std::min(report.bytes_of_rows, report.bytes_removed));
   base::print("--to-size {} is not reached: all that may go is named here, and about {} stay; a database without any row takes {}\n", goal,
@@ -202,9 +203,13 @@ void print_missed_goal(const std::string& goal, const db::PruneReport& report) {
 
 std::string counts_text(const db::PruneReport& report) {
   const auto total = report.total();
-  return fmt::format("{} records, {} best rows, {} sessions and {} cubins, about {} of {}; of {} problems nothing stays", total.records,
+  // Sources of a template may be most of a small file, and one result keeps them.
+  const std::string templates = report.templates == 0 ? ""
+                                                      : fmt::format(", nor of {} templates with sources, about {}", report.templates,
+                                                                    bytes_text(report.template_bytes));
+  return fmt::format("{} records, {} best rows, {} sessions and {} cubins, about {} of {}; of {} problems nothing stays{}", total.records,
                      total.best, total.sessions, total.cubins + report.loose_cubins, bytes_text(report.bytes_removed),
-                     bytes_text(report.bytes_of_rows), total.problems);
+                     bytes_text(report.bytes_of_rows), total.problems, templates);
 }
 
 /// Throws: DatabaseError where pruning makes no sense, or would make a database.
@@ -224,12 +229,26 @@ void check_options(const PruneOptions& options) {
   if (options.to_size) (void)parse_bytes(*options.to_size, "--to-size");
 }
 
+/// A vacuumed file that is larger than asked: how many rows fit is an estimate.
+bool is_still_larger(const PruneOptions& options, const std::optional<db::VacuumReport>& vacuum) {
+  return vacuum && options.to_size && vacuum->bytes_after > parse_bytes(*options.to_size, "--to-size");
+}
+
+/// Why there is nothing to remove, where a size was asked for.
+std::string why_nothing(const PruneOptions& options, const db::PruneReport& report) {
+  if (!options.to_size || report.goal_missed) return "";
+  if (report.bytes_of_rows <= parse_bytes(*options.to_size, "--to-size"))
+    return fmt::format("; its rows take {} already, and `attune db vacuum` gives free space back", bytes_text(report.bytes_of_rows));
+  return "; its pages are nearly empty, and `attune db vacuum` makes it as small";
+}
+
 int tell_outcome(const PruneOptions& options, const db::PruneReport& report, const KnownNames& names, const fs::path& path,
                  const std::optional<db::VacuumReport>& vacuum) {
   if (options.json_output) {
     json told = to_json(report, names);
     told["path"] = path.string();
     told["removed"] = options.yes;
+    if (is_still_larger(options, vacuum)) told["goal_missed"] = true;
     if (vacuum) told["vacuum"] = {{"bytes_before", vacuum->bytes_before}, {"bytes_after", vacuum->bytes_after}};
     print_json(told, 1);
     return 0;
@@ -238,19 +257,18 @@ int tell_outcome(const PruneOptions& options, const db::PruneReport& report, con
   const std::string name = base::escape_line(path.string());
   if (report.goal_missed) print_missed_goal(*options.to_size, report);
   if (report.nothing()) {
-    const bool fits = options.to_size && report.bytes_of_rows <= parse_bytes(*options.to_size, "--to-size");
-    base::print(
-        "{}: nothing to remove{}\n", name,
-        fits ? fmt::format("; its rows take {} already, and `attune db vacuum` gives free space back", bytes_text(report.bytes_of_rows))
-             : "");
+    base::print("{}: nothing to remove{}\n", name, why_nothing(options, report));
   } else if (!options.yes) {
     base::print("{}: would remove {}\nNothing was changed; the same command with --yes removes it.\n", name, counts_text(report));
   } else {
     base::print("{}: removed {}\n", name, counts_text(report));
   }
-  if (vacuum)
-    base::print("{}: {} bytes before, {} after\n", name, vacuum->bytes_before, vacuum->bytes_after);
-  else if (options.yes && !report.nothing())
+  if (vacuum) base::print("{}: {} bytes before, {} after\n", name, vacuum->bytes_before, vacuum->bytes_after);
+  if (is_still_larger(options, vacuum) && !report.goal_missed)
+    base::print(
+        "--to-size {} is not reached: how many rows fit is an estimate; the same command again goes by the size that the file has now\n",
+        *options.to_size);
+  if (!vacuum && options.yes && !report.nothing())
     base::print("The space is free within the file; `attune db vacuum` gives it back to the file system.\n");
   return 0;
 }
@@ -291,8 +309,8 @@ void add_prune_command(CLI::App& db, CommandContext& context) {
   command->add_option("--older-than", options->older_than, "Recorded longer ago than this: 36h, 90d, 26w, 2y");
   command->add_option(
       "--to-size", options->to_size,
-      "Until all rows fit into this: 200M, 1.5G. First, oldest first, records that are no result and sessions; then results "
-      "that a newer version of their template has newer ones of; then the other results");
+      "Until about all rows fit into a file of this size: 200M, 1.5G. First, oldest first, records that are no result and sessions; then "
+      "results that a newer version of their template has newer ones of; then the other results. Says so where that is not enough");
   command->add_option("--template", options->templates, "Of this template; may be repeated")->allow_extra_args(false);
   command->add_option("--device", options->devices, "On this device: its key, the beginning of it, or part of its name; may be repeated")
       ->allow_extra_args(false);

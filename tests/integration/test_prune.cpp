@@ -184,6 +184,40 @@ TEST_CASE_FIXTURE(Aged, "a size below that of a database without rows is told wi
   CHECK(mentions(again.out, "without any row takes"));
 }
 
+TEST_CASE_FIXTURE(Aged, "to a size between that of a file without rows and its own, what fits stays; a size below is told as missed") {
+  {
+    auto grown = db::Database::open(other, db::OpenMode::ReadWrite);
+    db::Database::Batch batch(grown);
+    auto row = grown.records({}).at(0);
+    row.recorded_at = kOld;
+    for (int i = 0; i < 300; ++i) {
+      row.configuration = json{{"block_size", 64}, {"items", 1000 + i}}.dump();
+      grown.put(row);
+    }
+    batch.commit();
+    grown.export_to(folder / "made.db");
+  }
+  const std::string made = (folder / "made.db").string();
+  const std::uint64_t least = base::parse_json(prune({"--to-size", "0", "--json"}, made).out)["least_bytes"];
+  REQUIRE(fs::file_size(made) > 2 * least);
+  for (const double times : {1.1, 1.5, 2.0}) {
+    CAPTURE(times);
+    const auto goal = static_cast<std::uint64_t>(times * static_cast<double>(least));
+    fs::copy_file(made, other, fs::copy_options::overwrite_existing);
+    const auto done = prune({"--to-size", std::to_string(goal), "--yes", "--vacuum"});
+    CAPTURE(done.out);
+    CHECK(done.exit_code == 0);
+    CHECK(mentions(done.out, "is not reached") == (fs::file_size(other) > goal));
+    CHECK(fs::file_size(other) <= goal);
+    if (times < 1.2) continue;
+    CHECK(info().best == 2);
+    CHECK(info().records > 10);
+  }
+  const auto below = prune({"--to-size", std::to_string(least / 2)}, made);
+  CHECK(mentions(below.out, "is not reached"));
+  CHECK(mentions(below.out, "a database without any row takes"));
+}
+
 TEST_CASE_FIXTURE(Aged, "no command writes into the database that ships, also under another name of it; each says to name a copy") {
   write("rows.jsonl", attune({"db", "export", "--db", other}).out);
   fs::copy_file(other, folder / "third.db");
