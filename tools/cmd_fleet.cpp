@@ -12,6 +12,7 @@
 #include "tools/fleet/scripts.hpp"
 #include "tools/fleet/shard_run.hpp"
 #include "tuner/base/terminal.hpp"
+#include "tuner/base/text.hpp"
 
 namespace attune::tools {
 namespace {
@@ -26,6 +27,9 @@ double share(const std::string& text) {
     return percent / 100;
   throw UsageError(fmt::format("--tolerance {}: give a share from 0% to 100%, for example 5%", text));
 }
+
+/// CLI11 takes a negative number for one near 2^64.
+std::string whole_number(const std::string& word) { return base::whole_number_fault(word); }
 
 /// Without a slash at the end, which would make another path of it.
 fs::path whole_path(const fs::path& folder) {
@@ -45,12 +49,13 @@ void add_plan(CLI::App& fleet, CommandContext& context) {
   add_where_option(*command, options->tuning);
   // What a task's node decides.
   for (const char* name : {"--db", "--device", "--replay", "--compile-workers"}) command->remove_option(command->get_option(name));
-  command->add_option("--shards", options->shards, "How many: as many tasks can be at work at once")->required();
+  command->add_option("--shards", options->shards, "How many: as many tasks can be at work at once")->required()->check(whole_number);
   command->add_option("--output,-o", options->folder, "DIR to write; on a file system that all nodes share")->type_name("DIR")->required();
   command
       ->add_option("--overlap", options->controls,
                    "So many problems, the cheapest, are tuned by every shard: a device that is slower than it should be shows by them")
-      ->capture_default_str();
+      ->capture_default_str()
+      ->check(whole_number);
   command->add_option("--architecture", options->architecture, "Count spaces as on this architecture, to balance the shards")
       ->capture_default_str();
   command->footer(
@@ -65,7 +70,8 @@ void add_run(CLI::App& fleet, CommandContext& context) {
   auto options = std::make_shared<ShardRunOptions>();
   auto* command = fleet.add_subcommand("run", "Tune one shard of a plan; go on where an earlier task of it was stopped, on whatever node");
   add_folder(*command, options->folder);
-  command->add_option("--shard", options->shard, "Its number, from 0 (default: $SLURM_ARRAY_TASK_ID, else $JOB_COMPLETION_INDEX)");
+  command->add_option("--shard", options->shard, "Its number, from 0 (default: $SLURM_ARRAY_TASK_ID, else $JOB_COMPLETION_INDEX)")
+      ->check(whole_number);
   command->add_option("--scratch", options->scratch, "Folder on this node to tune in (default: $SLURM_TMPDIR, else $TMPDIR, else /tmp)");
   command->add_option("--device", options->device, "GPU ordinals: 0 (the default), 0,2 or all, of those that the task sees");
   command
@@ -112,7 +118,10 @@ void add_sbatch(CLI::App& fleet, CommandContext& context) {
   command->add_option("--gpus", options->gpus, "GPUs of a task; 0: none is asked for")->capture_default_str()->check(CLI::Range(0, 1024));
   command->add_option("--cpus", options->cpus, "Processors of a task")->capture_default_str()->check(CLI::Range(1, 4096));
   command->add_option("--partition", options->partition, "Slurm partition");
-  command->add_option("--time", options->time, "Longest time of a task; one that runs out of it is queued again, and goes on")
+  command
+      ->add_option(
+          "--time", options->time,
+          "Longest time of a task, as Slurm takes it: minutes, 04:00:00, 1-12; one that runs out of it is queued again, and goes on")
       ->capture_default_str();
   command->add_option("--grace", options->grace_s, "Seconds before that time at which a task is told to stop")
       ->capture_default_str()

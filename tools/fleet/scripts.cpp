@@ -3,7 +3,11 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <string_view>
 
 #include "attune/error.hpp"
 #include "tuner/base/escape.hpp"
@@ -37,11 +41,71 @@ std::string output_line(const SlurmOptions& options, const std::string& file) {
   return sbatch_line("output", folder + file, "the folder");
 }
 
+/// sbatch passes over what does not begin with a hyphen, without a word. Throws: UsageError.
+const std::string& sbatch_option(const std::string& text) {
+  if (one_line(text, "--option").starts_with('-') && text.find_first_not_of('-') != std::string::npos) return text;
+  throw UsageError(fmt::format(
+      "--option '{}': options of sbatch begin with a hyphen, and sbatch would pass over this one; write --option=--account=abc", text));
+}
+
 std::string common_lines(const SlurmOptions& options) {
   std::string lines;
   if (!options.partition.empty()) lines += sbatch_line("partition", options.partition, "--partition");
-  for (const auto& more : options.more) lines += fmt::format("#SBATCH {}\n", one_line(more, "--option"));
+  for (const auto& more : options.more) lines += fmt::format("#SBATCH {}\n", sbatch_option(more));
   return lines;
+}
+
+/// Numbers between colons; nothing where one is missing, is none or has more than seven digits.
+std::optional<std::vector<std::int64_t>> numbers_between_colons(std::string_view text) {
+  constexpr std::size_t kMostDigits = 7;
+  std::vector<std::int64_t> numbers;
+  while (true) {
+    const std::string_view digits = text.substr(0, text.find(':'));
+    std::int64_t number = 0;
+    if (digits.empty() || digits.size() > kMostDigits || digits.find_first_not_of("0123456789") != std::string_view::npos) return {};
+    std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    numbers.push_back(number);
+    if (digits.size() == text.size()) return numbers;
+    text.remove_prefix(digits.size() + 1);
+  }
+}
+
+/// Of a text in one of the forms that sbatch(1) documents; nothing of another one.
+std::optional<std::int64_t> slurm_seconds(std::string_view text) {
+  constexpr std::int64_t kMinute = 60, kHour = 60 * kMinute, kDay = 24 * kHour;
+  const std::size_t hyphen = text.find('-');
+  const bool has_days = hyphen != std::string_view::npos;
+  std::int64_t seconds = 0;
+  if (has_days) {
+    const auto days = numbers_between_colons(text.substr(0, hyphen));
+    if (!days || days->size() != 1) return {};
+    seconds = days->front() * kDay;
+    text.remove_prefix(hyphen + 1);
+  }
+  const auto numbers = numbers_between_colons(text);
+  if (!numbers || numbers->size() > 3) return {};
+  // Behind days, and where there are three, the first is hours; else it is minutes.
+  std::int64_t unit = has_days || numbers->size() == 3 ? kHour : kMinute;
+  for (const std::int64_t number : *numbers) {
+    seconds += number * unit;
+    unit /= 60;
+  }
+  return seconds;
+}
+
+/// Throws: UsageError when Slurm would not take the time, or when a task would be told to stop before it begins.
+void check_time(const SlurmOptions& options) {
+  const auto seconds = slurm_seconds(options.time);
+  if (!seconds) {
+    throw UsageError(
+        fmt::format("--time '{}': Slurm takes minutes, minutes:seconds, hours:minutes:seconds, days-hours, days-hours:minutes or "
+                    "days-hours:minutes:seconds, for example 04:00:00",
+                    options.time));
+  }
+  if (*seconds > 0 && options.grace_s >= *seconds) {  // 0: no limit
+    throw UsageError(fmt::format("--grace {}: a task is told to stop so many seconds before the end of --time {}, which is {} s; give less",
+                                 options.grace_s, options.time, *seconds));
+  }
 }
 
 /// Variables by which a task finds the same templates, compiler and caches as here are the user's environment, which sbatch passes on.
@@ -124,10 +188,69 @@ std::string yaml_text(const std::string& text, const char* what) {
   return base::dump_json(nlohmann::json(text));
 }
 
+/// An argument of a container's command, in which Kubernetes puts variables in place of $(NAME), and one $ in place of two.
+std::string kubernetes_argument(const std::string& text) {
+  std::string out;
+  for (const char c : text) out += c == '$' ? "$$" : std::string(1, c);
+  return out;
+}
+
+constexpr const char kKubernetesJob[] =
+    R"(# The {0} shards of an attune fleet: kubectl apply -f this. Backoff for each index, and an index that fails for good, need Kubernetes 1.29 or newer.
+# When it has ended, merge where the volume is mounted: attune fleet merge {8} --db all.db
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: {1}
+spec:
+  completions: {0}
+  parallelism: {2}
+  completionMode: Indexed
+  backoffLimitPerIndex: {3}
+  maxFailedIndexes: {0}
+  podReplacementPolicy: Failed
+  podFailurePolicy:
+    rules:
+    - action: Ignore  # a pod that makes way for another is no failure of its shard
+      onPodConditions:
+      - type: DisruptionTarget
+    - action: FailIndex  # wrong arguments, a plan that is not there or of another template, malformed files: no retry mends them
+      onExitCodes:
+        containerName: shard
+        operator: In
+        values: [{12}, {13}]
+  template:
+    spec:
+      restartPolicy: Never
+      terminationGracePeriodSeconds: {4}
+      containers:
+      - name: shard
+        image: {5}
+        # The shard is the pod's index ($JOB_COMPLETION_INDEX).
+        command: ["attune", "fleet", "run", {6}, "--scratch", "/scratch"]
+        resources:
+          requests:
+            cpu: {7}
+          limits:
+            nvidia.com/gpu: {9}
+        volumeMounts:
+        - name: fleet
+          mountPath: {10}
+        - name: scratch
+          mountPath: /scratch
+      volumes:
+      - name: fleet
+        persistentVolumeClaim:
+          claimName: {11}
+      - name: scratch
+        emptyDir: {{}}
+)";
+
 }  // namespace
 
 std::string slurm_script(const Manifest& manifest, const SlurmOptions& options) {
   const std::string name = "attune-fleet";
+  check_time(options);
   return fmt::format(R"(#!/bin/bash
 # Submits the {0} shards of an attune fleet as one job array, and a job that merges what they come to when all have ended, however they did.
 # Run it with bash where sbatch is: attune fleet sbatch DIR | bash
@@ -156,56 +279,13 @@ std::string kubernetes_job(const Manifest& manifest, const KubernetesOptions& op
   const std::size_t shards = manifest.shards.size();
   check_names(options, shards);
   // Of the comment too, where it stands as a word of a shell.
-  const std::string folder = yaml_text(options.folder.string(), "the folder");
+  const std::string folder = yaml_text(kubernetes_argument(options.folder.string()), "the folder");
   const std::size_t at_once =
       options.parallelism > 0 ? std::min<std::size_t>(shards, static_cast<std::size_t>(options.parallelism)) : shards;
-  return fmt::format(R"(# The {0} shards of an attune fleet: kubectl apply -f this. Backoff for each index needs Kubernetes 1.29 or newer.
-# When it has ended, merge where the volume is mounted: attune fleet merge {8} --db all.db
-apiVersion: batch/v1
-kind: Job
-metadata:
-  name: {1}
-spec:
-  completions: {0}
-  parallelism: {2}
-  completionMode: Indexed
-  backoffLimitPerIndex: {3}
-  maxFailedIndexes: {0}
-  podReplacementPolicy: Failed
-  podFailurePolicy:
-    rules:
-    - action: Ignore  # a pod that makes way for another is no failure of its shard
-      onPodConditions:
-      - type: DisruptionTarget
-  template:
-    spec:
-      restartPolicy: Never
-      terminationGracePeriodSeconds: {4}
-      containers:
-      - name: shard
-        image: {5}
-        # The shard is the pod's index ($JOB_COMPLETION_INDEX).
-        command: ["attune", "fleet", "run", {6}, "--scratch", "/scratch"]
-        resources:
-          requests:
-            cpu: {7}
-          limits:
-            nvidia.com/gpu: {9}
-        volumeMounts:
-        - name: fleet
-          mountPath: {10}
-        - name: scratch
-          mountPath: /scratch
-      volumes:
-      - name: fleet
-        persistentVolumeClaim:
-          claimName: {11}
-      - name: scratch
-        emptyDir: {{}}
-)",
-                     shards, yaml_text(options.name, "--name"), at_once, options.most_restarts, options.grace_s,
+  return fmt::format(kKubernetesJob, shards, yaml_text(options.name, "--name"), at_once, options.most_restarts, options.grace_s,
                      yaml_text(options.image, "--image"), folder, options.cpus, base::shell_quoted(options.folder.string()), options.gpus,
-                     yaml_text(mount.string(), "--mount"), yaml_text(options.claim, "--claim"));
+                     yaml_text(mount.string(), "--mount"), yaml_text(options.claim, "--claim"), static_cast<int>(ExitCode::Usage),
+                     static_cast<int>(ExitCode::Spec));
 }
 
 }  // namespace attune::tools

@@ -14,7 +14,7 @@ struct SlurmOptions {
   int gpus = 1;                    ///< of a task; 0: none is asked for
   int cpus = 8;                    ///< of a task: compilers run beside the measuring
   std::string partition;           ///< empty: the cluster's default
-  std::string time = "04:00:00";   ///< of a task; one that runs out is requeued, and goes on
+  std::string time = "04:00:00";   ///< of a task, as sbatch(1) writes it; one that runs out is requeued, and goes on; 0: no limit
   int grace_s = 60;                ///< between the signal and the end of that time
   int at_once = 0;                 ///< tasks that run at a time; 0: as many as fit
   int most_restarts = 20;          ///< of a task: one that is killed again and again is left alone
@@ -22,7 +22,8 @@ struct SlurmOptions {
 };
 
 /// A script for bash that submits the shards as one job array, and the merge as a job that depends on its end, however each task ended.
-/// Throws: UsageError (an option that would begin another line of the script).
+/// Throws: UsageError (an option that would begin another line of the script, or that sbatch would not read; a time that Slurm does not
+/// take, or that is over within the grace).
 [[nodiscard]] std::string slurm_script(const Manifest& manifest, const SlurmOptions& options);
 
 struct KubernetesOptions {

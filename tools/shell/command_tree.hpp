@@ -13,6 +13,7 @@ struct TreeOption {
   std::vector<std::string> names;  ///< "-o", "--output"; of a positional its one name
   std::string value;               ///< "TEXT", "FILE"; empty: a flag
   std::string description;
+  std::vector<std::string> values;  ///< all that it takes, where the command line knows that: "bash", "zsh", "fish"
 };
 
 /// A command with what is below it: what completion scripts and manual pages are made of, so that they say what the program does.
