@@ -1,6 +1,7 @@
 #include "tools/issue_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gnu/libc-version.h>
 #include <sys/utsname.h>
 
@@ -8,11 +9,13 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "attune/error.hpp"
 #include "db/database.hpp"
 #include "tools/doctor/checks.hpp"
 #include "tools/issue_rows.hpp"
+#include "tools/named_template.hpp"
 #include "tools/output.hpp"
 #include "tools/output_target.hpp"
 #include "tools/redaction.hpp"
@@ -175,9 +178,57 @@ void refuse_existing(const std::string& file) {
     throw UsageError(fmt::format("failed writing the report to '{}': the file is there already; name another with --output", file));
 }
 
+/// What a database says of itself. Nothing where it cannot be read as a whole: what is missing then says nothing of what was named.
+template <class Holds>
+std::optional<bool> answer_of(const fs::path& path, Holds&& holds) {
+  try {
+    const auto database = db::Database::open(path, db::OpenMode::ReadOnly);
+    const bool held = holds(database);
+    if (held || (database.notices().empty() && database.bad_rows() == 0)) return held;
+  } catch (const std::exception&) {
+    // The report tells why.
+  }
+  return std::nullopt;
+}
+
+/// The name that rows have of it; a folder is a name too. Throws: UsageError: nobody knows such a template.
+std::string known_template(const std::string& word) {
+  try {
+    const spec::TemplateLibrary library;
+    return named_template(library, word).name;
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("failed reporting on template '{}': the database holds nothing of it, and {}", word, error.what()));
+  } catch (const Error&) {
+    return word;  // there is one, and something is wrong with it: perhaps what the report is for
+  }
+}
+
+/// With what is named there: a report of something misspelt would look like one of something without failures. Throws: UsageError.
+IssueOptions resolved(IssueOptions options) {
+  if (options.template_name.empty() && options.problem.empty()) return options;
+  const auto path = place_of_database(options);
+  std::error_code ignored;  // a place that cannot be looked into has no database to read
+  const bool is_there = !path.empty() && fs::exists(path, ignored);
+  const auto& name = options.template_name;
+  if (!name.empty()) {
+    const auto holds = is_there ? answer_of(path, [&](const auto& database) { return holds_template(database, name); }) : false;
+    if (holds == false) options.template_name = known_template(name);
+  }
+  if (!is_there || options.problem.empty()) return options;
+  if (answer_of(path, [&](const auto& database) { return holds_problem(database, name, options.problem); }) == false) {
+    std::vector<std::string> axes;
+    for (const auto& [axis, value] : options.problem) axes.push_back(fmt::format("{}={}", axis, value));
+    throw UsageError(fmt::format("failed reporting on problem {}: the database holds nothing of such a problem{}; leave --problem away",
+                                 fmt::join(axes, ","),
+                                 options.template_name.empty() ? "" : " of template '" + options.template_name + "'"));
+  }
+  return options;
+}
+
 }  // namespace
 
-int report_issue(const IssueOptions& options, const CommandContext& context) {
+int report_issue(const IssueOptions& asked, const CommandContext& context) {
+  const IssueOptions options = resolved(asked);
   const std::string file = options.output.empty() ? fmt::format("attune-issue-{}.md", base::utc_now().substr(0, 10)) : options.output;
   refuse_existing(file);
   check_output_target(file, place_of_database(options));

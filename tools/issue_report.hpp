@@ -18,7 +18,8 @@ struct IssueOptions {
 
 /// Writes what a report of a bug needs into one text that a person can read before sending it; nothing is sent. What is wrong with the
 /// machine or the database is a part of it, not an error. Returns the exit code.
-/// Throws: UsageError where the file is there already; as write_output_target.
+/// Throws: UsageError where the template or the problem is neither stored nor known, where the file is there already; as
+/// write_output_target.
 int report_issue(const IssueOptions& options, const CommandContext& context);
 
 }  // namespace attune::tools

@@ -164,6 +164,27 @@ std::string last_sessions(const db::Database& database) {
   return indented(text.empty() ? "none" : text) + "\n";
 }
 
+bool holds_template(const db::Database& database, const std::string& template_name) {
+  bool holds = !hashes_of(template_name, database.templates()).empty();
+  database.for_each_best([&](const db::BestRow& row) { holds |= row.template_name == template_name; });
+  return holds;
+}
+
+bool holds_problem(const db::Database& database, const std::string& template_name, const std::map<std::string, std::string>& problem) {
+  const auto asked = hashes_of(template_name, database.templates());
+  const auto is_asked = [&](const auto& row) {
+    return (template_name.empty() || asked.contains(row.template_hash)) && has_values(row.problem, problem);
+  };
+  const auto sessions = database.sessions({});
+  bool holds = std::any_of(sessions.begin(), sessions.end(), is_asked);
+  database.for_each_best([&](const db::BestRow& row) {
+    holds = holds || is_asked(row) || (row.template_name == template_name && has_values(row.problem, problem));
+  });
+  if (holds) return true;
+  database.for_each_record({}, [&](const db::RecordRow& row) { holds = holds || is_asked(row); });
+  return holds;
+}
+
 std::string rows_text(const db::Database& database, const std::string& template_name, const std::map<std::string, std::string>& problem) {
   const auto asked = hashes_of(template_name, database.templates());
   RowLines best, records;

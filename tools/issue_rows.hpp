@@ -17,6 +17,13 @@ namespace attune::tools {
 /// The runs that were begun last: what, how, and how they ended. Hosts and processes are left out.
 [[nodiscard]] std::string last_sessions(const db::Database& database);
 
+/// Whether a row names this template. A template's own row may be damaged.
+[[nodiscard]] bool holds_template(const db::Database& database, const std::string& template_name);
+
+/// Whether a session, a best row or a record of the template (empty: of any) is of a problem with these values.
+[[nodiscard]] bool holds_problem(const db::Database& database, const std::string& template_name,
+                                 const std::map<std::string, std::string>& problem);
+
 /// Best rows and records of a template (empty: of all) whose problem has these values, as JSON, a line each.
 [[nodiscard]] std::string rows_text(const db::Database& database, const std::string& template_name,
                                     const std::map<std::string, std::string>& problem);

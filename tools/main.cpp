@@ -10,6 +10,7 @@
 #include "attune/error.hpp"
 #include "db/database.hpp"
 #include "tools/commands.hpp"
+#include "tools/file_values.hpp"
 #include "tools/tuning_backend.hpp"
 #include "tools/unknown_command.hpp"
 #include "tools/version_text.hpp"
@@ -56,6 +57,7 @@ int run_command(int argc, char** argv) {
   tools::add_layer_command(app, context);
   tools::add_simulate_command(app, context);
   tools::add_shell_commands(app, context);
+  tools::refuse_empty_files(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

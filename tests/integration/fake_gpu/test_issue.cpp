@@ -85,7 +85,31 @@ TEST_CASE_FIXTURE(Somebody, "failures come with their logs, and with sources onl
   const std::string with_sources = report({"--with-sources"});
   CHECK(mentions(with_sources, "source, compiled with"));
   CHECK(mentions(with_sources, "__global__"));
-  CHECK(mentions(report({"nobody"}), "No failed configuration"));
+}
+
+TEST_CASE_FIXTURE(Somebody,
+                  "a template or a problem that is neither stored nor known is refused, and nothing is written; a known one is not") {
+  tune("1000");
+  const std::string file = (folder / "none.md").string();
+  const auto refused = [&](std::vector<std::string> more, const std::string& part) {
+    const std::vector<std::string> words = {"report", "--issue", "--output", file};
+    more.insert(more.begin(), words.begin(), words.end());
+    const auto result = attune(more);
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 2);
+    CHECK(mentions(result.err, part));
+    CHECK_FALSE(fs::exists(file));
+  };
+  refused({"nobody"},
+          "failed reporting on template 'nobody': the database holds nothing of it, and there is no template 'nobody'; known: ");
+  refused({"brief", "--problem", "T=f99"},
+          "failed reporting on problem T=f99: the database holds nothing of such a problem of template 'brief'");
+  refused({"--problem", "T=f99"}, "the database holds nothing of such a problem; leave --problem away");
+  CHECK(mentions(report({"reduce"}), "No failed configuration"));  // known, though nothing of it is stored
+  CHECK(mentions(report({"brief", "--problem", "n=1000"}), "1 best rows"));
+  // Of a file that cannot be read nothing is known.
+  test::write_bytes(database, std::string(5000, 'x'));
+  CHECK(mentions(report({"brief", "--problem", "T=f99"}), "wrong  database"));
 }
 
 TEST_CASE_FIXTURE(Somebody,
