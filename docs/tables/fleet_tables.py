@@ -1,4 +1,4 @@
-"""Tables of bench/fleet_merge (bench/results/fleet_merge.json) and bench/fleet_scaling (bench/results/<device>/fleet_scaling.json)."""
+"""Tables of bench/fleet_merge (bench/results/fleet_merge.json) and bench/fleet_scaling (bench/results/<device>/fleet_scaling*.json)."""
 import common
 
 
@@ -24,7 +24,7 @@ def fleet_merge(root):
 
 def fleet_scaling(root):
     text = ""
-    for path in sorted(root.glob("bench/results/*/fleet_scaling.json")):
+    for path in sorted(root.glob("bench/results/*/fleet_scaling*.json")):
         result = common.read_object(path)
         lines = []
         for row in result["rows"]:

@@ -21,7 +21,8 @@ bool contains(const std::string& text, const std::string& part) { return text.fi
 /// By configuration, its time or why it has none: of a cache of Kernel Tuner.
 std::map<std::string, json> told(const std::string& text) {
   std::map<std::string, json> all;
-  for (const json& entry : base::parse_json(text)["cache"]) {
+  const json cache = base::parse_json(text)["cache"];
+  for (const json& entry : cache) {
     const json configuration = {{"block_size", entry["block_size"]}, {"items", entry["items"]}, {"waves", entry["waves"]}};
     all[base::dump_json(configuration)] = {entry["time"], entry["attune_outcome"], entry.value("attune_detail", "")};
   }

@@ -26,7 +26,11 @@ void check_compiler(Machine& machine, const CommandContext& context, Findings& f
 /// machine's first device and of these templates.
 void check_databases(const Machine& machine, const std::string& named, Findings& findings);
 
-/// Folders that tuning writes, and what this process may use.
+/// Folders that tuning writes, the clock, and what this process may use.
 void check_system(Findings& findings);
+
+/// What mends a limit of address space (RLIMIT_AS) that CUDA does not do with; empty where there is no such limit. What fails for it says
+/// something else: a driver that cannot start, memory of a device that is free and cannot be had.
+[[nodiscard]] std::string remedy_of_address_space();
 
 }  // namespace attune::tools::doctor

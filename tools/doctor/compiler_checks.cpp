@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <chrono>
 
@@ -53,12 +52,8 @@ void compile_trial(compile::CompilePool& pool, const Machine& machine, Area& are
 
 /// attune loads NVRTC's builtins from beside it: one that misses them is not whole.
 std::string remedy(const std::string& failure) {
-  rlimit memory{};
-  if (::getrlimit(RLIMIT_AS, &memory) == 0 && memory.rlim_cur != RLIM_INFINITY)
-    return fmt::format(
-        "this process may use {:.1f} GiB of address space, and a compiler reserves more than it uses: ulimit -v unlimited, or ask the batch system for more memory",
-        static_cast<double>(memory.rlim_cur) / (1 << 30));
-  if (failure.find("NVRTC") == std::string::npos) return {};  // a worker that cannot be started: the text says what to do
+  if (failure.find("NVRTC") == std::string::npos)
+    return remedy_of_address_space();  // a worker that cannot be started: the text says the rest
   if (failure.find("libnvrtc-builtins") == std::string::npos) return kMoreHelp;
   return "install the NVRTC package of the toolkit whole: libnvrtc-builtins of its version belongs beside libnvrtc";
 }

@@ -105,7 +105,11 @@ void check_others(const std::vector<spec::DeviceInfo>& devices, Findings& findin
 void check_gpus(Machine& machine, Findings& findings) {
   Area driver("driver", findings);
   if (const std::string why = gpu::Driver::unavailable_reason(); !why.empty()) {
-    driver.wrong(why, "tuning measures where a GPU is; without one attune replays recordings, and everything that needs no GPU works");
+    const std::string memory = remedy_of_address_space();
+    driver.wrong(why, !memory.empty()
+                          ? memory
+                          : "tuning measures where a GPU is; without one attune replays recordings, and everything that needs no "
+                            "GPU works");
     return;
   }
   const auto& table = gpu::Driver::get();

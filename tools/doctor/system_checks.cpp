@@ -26,7 +26,11 @@ constexpr std::uint64_t kLeastFree = std::uint64_t{512} << 20;  ///< precompiled
 constexpr std::uint64_t kLeastShared = std::uint64_t{16} << 20;
 constexpr rlim_t kLeastFiles = 256;  ///< pipes of some ten workers, databases, sources
 constexpr rlim_t kLeastProcesses = 256;
-constexpr rlim_t kLeastMemory = rlim_t{16} << 30;  ///< address space: NVRTC and a CUDA context reserve much more than they use
+/// Address space: NVRTC and a CUDA context reserve much more than they use. On an H200 a driver does not start with 8 GB, and with 16 GB a
+/// buffer of 4 GB cannot be had; 64 GB do.
+constexpr rlim_t kLeastMemory = rlim_t{60} << 30;
+
+constexpr const char* kMoreMemory = "ulimit -v unlimited, or ask the batch system for more memory";
 
 void check_folder(const std::string& what, const fs::path& folder, const std::string& variable, Area& area) {
   if (folder.empty()) {
@@ -101,12 +105,18 @@ void check_limit(const char* what, int resource, rlim_t least, const char* mend,
   const std::string text =
       limit.rlim_cur == RLIM_INFINITY ? fmt::format("{}: no limit", what) : fmt::format("{}: at most {}", what, limit.rlim_cur);
   if (limit.rlim_cur < least)
-    area.note(text + ", which a run with many workers may reach", mend);
+    area.note(text + ", which a run may reach", mend);
   else
     area.fine(text);
 }
 
 }  // namespace
+
+std::string remedy_of_address_space() {
+  struct rlimit limit {};
+  const bool is_little = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < kLeastMemory;
+  return is_little ? kMoreMemory : "";
+}
 
 void check_system(Findings& findings) {
   Area folders("folders", findings);
@@ -121,7 +131,7 @@ void check_system(Findings& findings) {
   Area limits("limits", findings);
   check_limit("open files", RLIMIT_NOFILE, kLeastFiles, "ulimit -n 4096", limits);
   check_limit("processes", RLIMIT_NPROC, kLeastProcesses, "ulimit -u 4096", limits);
-  check_limit("address space, bytes", RLIMIT_AS, kLeastMemory, "ulimit -v unlimited", limits);
+  check_limit("address space, bytes", RLIMIT_AS, kLeastMemory, kMoreMemory, limits);
   const std::size_t cpus = base::available_cpus().size();
   if (cpus < 2)
     limits.note("1 processor: compiling and timing share it, and figures suffer", "give the process or container two or more");

@@ -205,6 +205,20 @@ TEST_CASE_FIXTURE(Patient, "under a limit of address space that cannot be raised
   CHECK(has(texts_of(found, "limits", "note"), "8192000000"));
   CHECK(has(texts_of(found, "time", "fine"), "UTC"));
 }
+
+TEST_CASE_FIXTURE(Patient, "a driver that does not start under a limit of address space is mended by more of it, not by another driver") {
+  environment["LD_LIBRARY_PATH"] = (folder / "nothing").string();
+  const auto mend_of_driver = [&](const std::string& limit) {
+    const auto result = run_program({"sh", "-c", "ulimit -v " + limit + " && exec \"$@\"", "sh", ATTUNE_EXECUTABLE, "doctor", "--json"});
+    const json told = base::parse_json(result.out);
+    for (const auto& finding : told["findings"]) {
+      if (finding["area"] == "driver" && finding["state"] == "wrong") return finding["mend"].get<std::string>();
+    }
+    return std::string("nothing is wrong");
+  };
+  CHECK(has(mend_of_driver("8000000"), "ulimit -v unlimited"));
+  CHECK_FALSE(has(mend_of_driver("unlimited"), "ulimit"));
+}
 #endif
 
 TEST_CASE_FIXTURE(Patient, "no modes are to be changed of what belongs to others") {

@@ -189,7 +189,8 @@ TEST_CASE_FIXTURE(FolderWorld, "with few descriptors few shards are open at a ti
     CHECK_FALSE(has_open(pid, result(2, ".db")));
   }
   CHECK(test::wait_for(pid) == 0);
-  for (const auto& shard : base::parse_json(base::read_file(output()))["shards"]) CHECK(shard["state"] == "finished");
+  const json told = base::parse_json(base::read_file(output()));
+  for (const auto& shard : told["shards"]) CHECK(shard["state"] == "finished");
 }
 
 TEST_CASE_FIXTURE(FolderWorld, "a shard whose results vanish while the fleet is merged costs itself alone, and is named") {

@@ -95,7 +95,8 @@ TEST_CASE("a size that is cut stays a multiple of 32, as long as it is larger th
   const auto three = make(R"("n": {"size": {"min": 1}}, "m": {"size": {"min": 1}}, "k": {"size": {"min": 1}})", "n * m");
   for (const std::int64_t size : {1000, 4096, 4099}) {
     const spec::Problem problem{{{"T", "f32"}}, {{"n", size}, {"m", size}, {"k", size}}};
-    const auto* misaligned = find(verify::plan_cases(three, problem, kDevice), "a misaligned input");
+    const auto cases = verify::plan_cases(three, problem, kDevice);
+    const auto* misaligned = find(cases, "a misaligned input");
     REQUIRE(misaligned != nullptr);
     for (const auto& [axis, cut] : misaligned->problem.sizes) CHECK((cut % 32 == 0 && cut < size));
   }
@@ -115,7 +116,8 @@ TEST_CASE("further cases of a long, flat problem stay long and flat") {
 TEST_CASE("an empty case exists exactly when a size may be 0 and was not asked for") {
   const auto may = make(R"("n": {"size": {"min": 0}})", "n");
   const auto may_not = make(R"("n": {"size": {"min": 1}})", "n");
-  const auto* empty = find(verify::plan_cases(may, {{{"T", "f32"}}, {{"n", 10}}}, kDevice), "no elements");
+  const auto cases = verify::plan_cases(may, {{{"T", "f32"}}, {{"n", 10}}}, kDevice);
+  const auto* empty = find(cases, "no elements");
   CHECK(empty != nullptr);
   CHECK(find(verify::plan_cases(may_not, {{{"T", "f32"}}, {{"n", 10}}}, kDevice), "no elements") == nullptr);
   CHECK(find(verify::plan_cases(may, {{{"T", "f32"}}, {{"n", 0}}}, kDevice), "no elements") == nullptr);
