@@ -131,8 +131,8 @@ TEST_CASE_FIXTURE(FolderWorld, "results whose bytes cannot be had are left as th
     return attune(run_words(0));
   }();
   fs::permissions(result(0, ".db"), fs::perms::owner_read | fs::perms::owner_write);
+  CAPTURE(again.err);
   CHECK(again.exit_code == 5);
-  INFO(again.err);
   CHECK(mentions(again.err, result(0, ".db").string()));
   CHECK_FALSE(is_there(0, ".part.db"));
   CHECK(base::read_file(result(0, ".db")) == whole);
