@@ -106,10 +106,8 @@ void check_gpus(Machine& machine, Findings& findings) {
   Area driver("driver", findings);
   if (const std::string why = gpu::Driver::unavailable_reason(); !why.empty()) {
     const std::string memory = remedy_of_address_space();
-    driver.wrong(why, !memory.empty()
-                          ? memory
-                          : "tuning measures where a GPU is; without one attune replays recordings, and everything that needs no "
-                            "GPU works");
+    driver.wrong(why, (memory.empty() ? "" : "where a GPU is: " + memory + "; ") +
+                          "tuning measures where a GPU is; without one attune replays recordings, and everything that needs no GPU works");
     return;
   }
   const auto& table = gpu::Driver::get();

@@ -47,10 +47,14 @@ std::vector<double> expected_seconds(const spec::KernelTemplate& kernel, const s
     const double run_off_s = std::min(kRunOff * run_s, budget.seconds ? session::run_off_seconds(search_s, 1) : search_s);
     seconds.push_back(std::round((kPrepare_s + search_s + run_off_s) * 1e3) / 1e3);
   }
-  if (std::all_of(spaces.begin(), spaces.end(), [](const auto& one) { return one.second.configurations == 0; })) {
-    throw Error(fmt::format("failed planning: no problem has a valid configuration on {}: condition \"{}\" leaves none",
-                            device.architecture, emptied_by),
-                ExitCode::NothingValid);
+  std::size_t empty = 0;
+  for (const auto& [family, space] : spaces) empty += space.configurations == 0 ? static_cast<std::size_t>(space.looks) : 0;
+  if (empty == problems.size()) {  // every one was looked at
+    throw Error(
+        fmt::format("failed planning: no problem has a valid configuration on {} (--architecture names that of the nodes): condition "
+                    "\"{}\" leaves none",
+                    device.architecture, emptied_by),
+        ExitCode::NothingValid);
   }
   return seconds;
 }

@@ -11,8 +11,9 @@ namespace attune::tools {
 /// About how long each problem takes to tune, for balancing shards; only how they compare matters. Preparing it (its data, its reference),
 /// then a search of as many configurations as the budget allows at so many a second plus what running them takes, or of the budget's time
 /// where that is less, then the run-off. The space is counted once for each combination of types and choices, at its first size that has
-/// one: conditions on sizes change it little, and a plan may have a million of them.
-/// Units: seconds. Throws: SpecError (a constraint that fails), Error (ExitCode::NothingValid: nothing is to be tuned at all).
+/// one (of the first 64): conditions on sizes change it little, and a plan may have a million of them.
+/// Units: seconds. Throws: SpecError (a constraint that fails), Error (ExitCode::NothingValid: at most 64 problems a combination, and none
+/// of them has one).
 [[nodiscard]] std::vector<double> expected_seconds(const spec::KernelTemplate& kernel, const std::vector<spec::Problem>& problems,
                                                    const std::vector<spec::Constraint>& where, const session::Budget& budget,
                                                    const spec::DeviceInfo& device);

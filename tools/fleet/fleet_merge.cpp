@@ -263,7 +263,8 @@ class FleetMerge {
       base::tell_message(fmt::format("{}; whether shard {} has results of all its problems is not known", failure.what(), shard.number));
       return;
     }
-    if (shard.left > 0) shard.state = MergedShard::State::Partial;
+    const bool is_whole = shard.left == 0 && shard.path == finished_path(options_.folder, shard.number);
+    shard.state = is_whole ? MergedShard::State::Finished : MergedShard::State::Partial;
   }
 
   const FleetMergeOptions& options_;

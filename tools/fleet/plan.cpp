@@ -116,7 +116,7 @@ std::string problem_lines(const std::vector<spec::Problem>& problems, const std:
 bool is_there(const fs::path& folder, const Manifest& manifest) {
   std::error_code error;
   if (!fs::exists(manifest_path(folder), error)) {
-    // Results are known by their names: those of another plan would count as this one's.
+    // Searches of the same problems by another plan would count as this one's, whatever their budget was.
     for (const auto& entry : fs::directory_iterator(folder / "results", error)) {
       throw UsageError(fmt::format("failed planning into {}: results of a plan that is no longer there are in it ({}); name a new folder",
                                    folder.string(), entry.path().filename().string()));

@@ -9,7 +9,8 @@ namespace attune::tools {
 /// When a task copies its results into the plan's folder while it tunes. A copy is of the whole shard so far, and the task's GPU waits for
 /// it: copying after every problem would take the square of their number. So copying takes about a fiftieth of the time at most, half of
 /// it behind problems and half within them, and what a lost task costs is what it measured in a hundred times a copy's time. That is the
-/// smaller of the last two: a file server that hung through one copy does not put the next off for an hour.
+/// smaller of the last two: a file server that hung through one copy does not put the next off for an hour; one that hangs through every
+/// other copy costs more than that fiftieth.
 /// A problem that took longer than that is copied as soon as it is done: the mark that it is done spares the next task its whole search.
 class Publishing {
  public:

@@ -14,8 +14,8 @@ namespace attune::base {
 struct WorkerLimits {
   std::vector<int> cpus;           ///< processors it may run on; empty: ours
   int nice = 0;                    ///< added to our niceness, 0 to 19: the scheduler prefers others
-  std::uint64_t memory_bytes = 0;  ///< of address space (RLIMIT_AS); 0: no limit of its own; less where ours is less; none in sanitizer
-                                   ///< builds, whose shadow memory alone is larger than any
+  std::uint64_t memory_bytes = 0;  ///< of address space (RLIMIT_AS); 0: no limit of its own; less where our hard limit is; none in
+                                   ///< sanitizer builds, whose shadow memory alone is larger than any
 };
 
 /// Where a worker's standard output and error go: to our standard error, or into memory, to be read after its death.
