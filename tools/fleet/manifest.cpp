@@ -99,7 +99,11 @@ Manifest read_manifest(const base::JsonFields& fields) {
 
 Manifest Manifest::load(const fs::path& folder) {
   const fs::path path = manifest_path(folder);
-  if (std::error_code error; !fs::is_regular_file(path, error)) {
+  std::error_code error;
+  const auto type = fs::status(path, error).type();
+  // A file server that is away says nothing of the plan, and the next try may find it.
+  if (type == fs::file_type::none) throw EnvironmentError(fmt::format("failed reading the plan {}: {}", path.string(), error.message()));
+  if (type != fs::file_type::regular) {
     throw UsageError(fmt::format("failed reading the plan {}: there is no such file; `attune fleet plan ... -o {}` makes one",
                                  path.string(), folder.string()));
   }

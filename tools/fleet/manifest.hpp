@@ -40,8 +40,8 @@ struct Manifest {
   std::vector<CarriedFile> carried;
   std::vector<ShardEntry> shards;
 
-  /// Reads DIR/manifest.json. Throws: UsageError (there is none), Error (it is longer than kMostBytes), SpecError with file, line and
-  /// column of a malformed text, or the field.
+  /// Reads DIR/manifest.json. Throws: UsageError (there is none), EnvironmentError (whether there is one is not known), Error (it is longer
+  /// than kMostBytes), SpecError with file, line and column of a malformed text, or the field.
   [[nodiscard]] static Manifest load(const std::filesystem::path& folder);
   [[nodiscard]] static Manifest parse(const std::string& text, const std::string& file);
   /// What `parse` reads back: sorted members, an indent, equal for equal plans.

@@ -72,6 +72,20 @@ TEST_CASE_FIXTURE(FleetWorld, "a plan whose conditions leave no configuration is
   CHECK_FALSE(fs::exists(plan));
 }
 
+TEST_CASE_FIXTURE(FleetWorld, "a plan that cannot be looked at is the machine's fault, which another try may not have") {
+  make_plan();
+  fs::permissions(folder.path(), fs::perms::all);
+  fs::permissions(plan, fs::perms::none);
+  const auto run = [&] {
+    const test::Unprivileged user;
+    return attune(run_words(0));
+  }();
+  fs::permissions(plan, fs::perms::owner_all);
+  CAPTURE(run.err);
+  CHECK(run.exit_code == 4);
+  CHECK(mentions(run.err, "manifest.json"));
+}
+
 TEST_CASE_FIXTURE(FleetWorld, "what is no file in the place of a result does not pass by waiting") {
   make_plan();
   run_shard(1);
