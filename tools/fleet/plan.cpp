@@ -204,7 +204,6 @@ void print_plan(const PlanOptions& options, const Manifest& manifest, const std:
 }  // namespace
 
 int plan_fleet(const PlanOptions& options, const std::vector<std::string>& arguments) {
-  if (options.folder.empty()) throw UsageError("--output names no folder");
   const auto& tuning = options.tuning;
   const spec::TemplateLibrary library({tuning.template_folders.begin(), tuning.template_folders.end()});
   const auto kernel = named_template(library, tuning.template_name);

@@ -1,6 +1,7 @@
 // Results belong to the plan whose problems they are of: those of another, put or left in its folder, finish nothing.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "tests/integration/fake_gpu/fleet_fixture.hpp"
@@ -70,6 +71,15 @@ TEST_CASE_FIXTURE(FleetWorld, "a plan whose conditions leave no configuration is
   CHECK(refused.exit_code == 6);
   CHECK(mentions(refused.err, "block_size == 7"));
   CHECK_FALSE(fs::exists(plan));
+}
+
+TEST_CASE_FIXTURE(FleetWorld, "a plan is made where one size has configurations, however many before it have none") {
+  auto words = plan_words({"--where", "n == 100"});
+  *(std::find(words.begin(), words.end(), "--size") + 1) = "1..100:+1";
+  const auto made = attune(words);
+  CAPTURE(made.err);
+  CHECK(made.exit_code == 0);
+  CHECK(fs::exists(fs::path(plan) / "manifest.json"));
 }
 
 TEST_CASE_FIXTURE(FleetWorld, "a plan that cannot be looked at is the machine's fault, which another try may not have") {
