@@ -137,7 +137,7 @@ void try_to_publish(ShardResults& results) {
   try {
     results.publish(ShardResults::State::Partial);
   } catch (const Error& failure) {
-    base::tell_message(fmt::format("{}; what is measured stays on this node, and is copied later", failure.what()));
+    base::tell_message(fmt::format("{}; what is measured stays on this node until a copy succeeds", failure.what()));
   }
 }
 

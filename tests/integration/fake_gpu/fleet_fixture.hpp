@@ -17,6 +17,8 @@
 
 namespace attune::test {
 
+inline bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
 /// A plan of six problems in three shards, with one control problem, and nodes that are folders for scratch.
 struct FleetWorld : FakeGpu {
   FleetWorld() : plan((folder / "plan").string()) {

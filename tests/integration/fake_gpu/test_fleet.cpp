@@ -13,13 +13,8 @@ namespace test_fleet {
 using namespace attune;
 using nlohmann::json;
 using test::FleetWorld;
+using test::mentions;
 namespace fs = std::filesystem;
-
-namespace {
-
-bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
-}  // namespace
 
 TEST_CASE_FIXTURE(FleetWorld,
                   "a plan has every problem in one shard and the control in all; the same command finds it, another is refused") {

@@ -20,11 +20,10 @@ namespace test_fleet_folder {
 using namespace attune;
 using nlohmann::json;
 using test::FleetWorld;
+using test::mentions;
 namespace fs = std::filesystem;
 
 namespace {
-
-bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 struct FolderWorld : FleetWorld {
   /// Names in the node's folders of plans, without locks, which are empty, and without what was set aside.

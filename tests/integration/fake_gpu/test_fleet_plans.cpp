@@ -12,11 +12,10 @@ namespace test_fleet_plans {
 using namespace attune;
 using nlohmann::json;
 using test::FleetWorld;
+using test::mentions;
 namespace fs = std::filesystem;
 
 namespace {
-
-bool mentions(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 /// Two plans: of the fixture's problems, and of three others.
 struct TwoPlans : FleetWorld {
