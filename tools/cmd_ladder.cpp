@@ -20,6 +20,7 @@
 #include "tools/stop_signals.hpp"
 #include "tools/tuning.hpp"
 #include "tools/tuning_backend.hpp"
+#include "tools/tuning_database.hpp"
 #include "tools/tuning_events.hpp"
 #include "tools/tuning_summary.hpp"
 #include "tuner/base/json.hpp"

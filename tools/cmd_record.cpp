@@ -11,6 +11,7 @@
 #include "tools/output_target.hpp"
 #include "tools/problem_arguments.hpp"
 #include "tools/tuning.hpp"
+#include "tools/tuning_database.hpp"
 #include "tools/tuning_summary.hpp"
 #include "tuner/base/output_file.hpp"
 #include "tuner/base/terminal.hpp"

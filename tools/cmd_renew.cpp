@@ -17,6 +17,7 @@
 #include "tools/output.hpp"
 #include "tools/tuning.hpp"
 #include "tools/tuning_backend.hpp"
+#include "tools/tuning_database.hpp"
 #include "tools/tuning_summary.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/session/tune/budget.hpp"

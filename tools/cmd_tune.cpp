@@ -11,6 +11,7 @@
 #include "tools/output.hpp"
 #include "tools/problem_arguments.hpp"
 #include "tools/tuning.hpp"
+#include "tools/tuning_database.hpp"
 #include "tools/tuning_summary.hpp"
 
 namespace attune::tools {

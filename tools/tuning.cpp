@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "attune/error.hpp"
@@ -22,7 +21,6 @@
 #include "tuner/base/text.hpp"
 #include "tuner/search/strategy.hpp"
 #include "tuner/session/fleet/device_fleet.hpp"
-#include "tuner/session/fleet/stop_patience.hpp"
 #include "tuner/session/tune/portfolio.hpp"
 #include "tuner/spec/condition.hpp"
 
@@ -91,6 +89,10 @@ void print_banner(const TuningJob& job, const std::string& banner, BannerTo to) 
   base::flush_standard_output();
 }
 
+std::function<bool()> stop_of(const TuningJob& job) {
+  return [&job] { return stop_asked() || (job.stop && job.stop()); };
+}
+
 /// The callbacks of `observer`, and the job's own behind them.
 session::Observer with_own(session::Observer observer, const TuningJob& job) {
   if (job.on_record) {
@@ -121,7 +123,7 @@ TuningRun run_on_one(const TuningJob& job, const session::DeviceSettings& settin
   if (job.on_devices) job.on_devices({chosen.backend->device()});
   stop_on_signals();
   const auto begin = std::chrono::steady_clock::now();
-  auto tuned = session::tune(job.kernel, request, *chosen.backend, database, with_own(events.observer(0, stop_asked), job));
+  auto tuned = session::tune(job.kernel, request, *chosen.backend, database, with_own(events.observer(0, stop_of(job)), job));
   TuningRun run{{}, chosen.backend->origin(), chosen.replay};
   run.result.interrupted = tuned.interrupted;
   run.result.given_up = std::move(tuned.given_up);
@@ -162,15 +164,10 @@ TuningRun run_on_several(const TuningJob& job, const std::vector<session::Device
   told.lost = [&](std::size_t device) { events.lost(device); };
   told.given_up = [&](const session::GivenUp& given_up) { events.given_up(given_up); };
   told.notice = [&](const std::string& text) { events.notice(text); };
-  told.interrupted = stop_asked;
+  told.interrupted = stop_of(job);
   TuningRun run{fleet.run(database, told), "measured", false};
   events.end(run.result);
   return run;
-}
-
-bool is_named(const TuningOptions& options) {
-  const char* const variable = std::getenv("ATTUNE_DB");
-  return !options.database.empty() || (variable != nullptr && *variable != '\0');
 }
 
 /// `--compile-timeout`. Throws: UsageError.
@@ -265,35 +262,6 @@ std::vector<session::DeviceSettings> settings_of(const TuningOptions& options, c
     if (!options.replay.empty()) one.claims.reset();  // nothing is timed
   }
   return settings;
-}
-
-db::Database open_stoppable(const std::filesystem::path& path) {
-  refuse_shipped(path, "writing to");
-  stop_on_signals();
-  const auto tell = [path] {
-    base::tell_message("waiting for " + base::escape_line(path.string()) + ", which another process has locked");
-  };
-  try {
-    auto database =
-        db::Database::open(path, db::OpenMode::ReadWrite, session::StopPatience(stop_asked, session::StopPatience::Clock::now, tell));
-    end_on_signals();  // what comes before the run, a device that is set up, cannot ask
-    return database;
-  } catch (const DatabaseError&) {
-    end_on_signals();
-    throw;
-  }
-}
-
-OpenedResults open_results(const TuningOptions& options) {
-  try {
-    const auto path = database_path(options.database);
-    return {open_stoppable(path), path};
-  } catch (const DatabaseError& error) {
-    if (is_named(options) || DeviceList::parse(options.device).several()) throw;
-    base::tell_message(error.what());
-    base::tell_message("the results of this run are not stored, only printed at its end; name a file with --db or ATTUNE_DB to keep them");
-    return {db::Database::open_in_memory(), db::Database::kInMemory};
-  }
 }
 
 std::vector<spec::Constraint> conditions_of(const TuningOptions& options, const spec::KernelTemplate& kernel) {

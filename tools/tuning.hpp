@@ -56,18 +56,6 @@ void add_where_option(CLI::App& command, TuningOptions& options);
 /// Each device as the options say, with its share of the host (device_settings). Throws: UsageError (--compile-timeout).
 [[nodiscard]] std::vector<session::DeviceSettings> settings_of(const TuningOptions& options, const std::vector<int>& ordinals);
 
-/// Opens the database of a run for writing. SIGINT and SIGTERM end the waiting for another process that has it, now and, once they
-/// only stop the run (run_tuning), in the run. Throws: DatabaseError; Error (ExitCode::Interrupted).
-[[nodiscard]] db::Database open_stoppable(const std::filesystem::path& path);
-
-struct OpenedResults {
-  db::Database database;
-  std::filesystem::path path;
-};
-/// The database of a run. One that nobody named is no reason not to run: the results are then printed and forgotten.
-/// Throws: DatabaseError when a database that was named cannot be written, or the run needs one (several GPUs).
-[[nodiscard]] OpenedResults open_results(const TuningOptions& options);
-
 /// What can be wrong about a request without looking at a database or a device: budget, strategy, policy, devices, n = 0.
 /// Throws: UsageError.
 void check_request(const TuningOptions& options, const std::vector<spec::Problem>& problems);
@@ -84,6 +72,8 @@ struct TuningJob {
   std::function<void(const std::vector<spec::DeviceInfo>&)> on_devices = {};
   std::function<void()> on_record = {};
   std::function<void(const session::ProblemResult&)> on_problem = {};
+  /// Stops the run as Ctrl-C does once it is true; asked often.
+  std::function<bool()> stop = {};
 };
 
 struct TuningRun {

@@ -54,10 +54,11 @@ std::string read_shard_problems(const fs::path& folder, const ShardEntry& entry)
   }
   std::string text = base::read_bounded_file(path, kMostProblemBytes);
   if (base::content_key(text) == entry.key) return text;
-  throw SpecError(
-      path.string(), 0, 0,
-      "failed reading the shard's problems: the file is not the one that the manifest names; the same `attune fleet plan` writes "
-      "that again");
+  // Nothing is wrong with the plan itself: whoever writes it again mends what a copy or a disk did to the file.
+  throw EnvironmentError(fmt::format(
+      "failed reading the shard's problems {}: the file is not the one that the manifest names; the same `attune fleet plan` writes that "
+      "again",
+      path.string()));
 }
 
 void copy_whole(const fs::path& from, const fs::path& to) {

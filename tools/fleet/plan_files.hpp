@@ -11,8 +11,8 @@ namespace attune::tools {
 inline constexpr std::uint64_t kMostProblemBytes = std::uint64_t{256} << 20;
 
 /// A shard's problems, as the plan wrote them. A name in the manifest may lead to anything by now: nobody waits for a pipe, and nothing
-/// that has no end is read for ever. Throws: EnvironmentError (the file is gone), UsageError (it is no regular file), SpecError (it is
-/// another one than the manifest names).
+/// that has no end is read for ever. Throws: EnvironmentError (the file is gone, or another one than the manifest
+/// names), UsageError (it is no regular file).
 [[nodiscard]] std::string read_shard_problems(const std::filesystem::path& folder, const ShardEntry& entry);
 
 /// Copies a regular file of any length in pieces; the copy appears whole, or not at all. A link under the copy's name is not followed: it

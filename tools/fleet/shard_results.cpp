@@ -73,6 +73,7 @@ void set_file_aside(const fs::path& path, std::size_t shard, const std::string& 
   const fs::path aside = fmt::format("{}{}{}", path.string(), kDamaged, base::utc_stamp());
   std::error_code error;
   fs::rename(path, aside, error);
+  if (error == std::errc::no_such_file_or_directory) return;  // another task has done so just now
   if (error) throw EnvironmentError(fmt::format("failed setting aside {}: {}", path.string(), error.message()));
   base::tell_message(
       fmt::format("what earlier tasks had of shard {} cannot be used ({}); it is kept as {}, and what it held is measured again", shard,
@@ -195,15 +196,16 @@ void ShardResults::remove_partial() const {
 void ShardResults::require_same_plan() {
   const auto version = version_of(manifest_path(folder_));
   if (version && version == plan_) return;
-  std::string why = "the folder has another plan by now";
+  const auto failure_of = [&](const char* why) {
+    return fmt::format("failed publishing results of shard {}: {}; what was measured is in {}", shard_, why, database_.string());
+  };
+  std::string key;
   try {
-    if (Manifest::load(folder_).key() == manifest_.key()) why.clear();
+    key = Manifest::load(folder_).key();
   } catch (const Error& failure) {
-    why = failure.what();
+    throw EnvironmentError(failure_of(failure.what()));  // it may be the file server's, and pass
   }
-  if (!why.empty())
-    throw EnvironmentError(
-        fmt::format("failed publishing results of shard {}: {}; what was measured is in {}", shard_, why, database_.string()));
+  if (key != manifest_.key()) throw PlanReplaced(failure_of("the folder has another plan by now"));
   plan_ = version;
 }
 

@@ -3,6 +3,7 @@
 #include <optional>
 #include <string>
 
+#include "attune/error.hpp"
 #include "tools/fleet/file_version.hpp"
 #include "tools/fleet/manifest.hpp"
 
@@ -11,6 +12,12 @@ namespace attune::tools {
 /// Whether the result of a shard is there. What lies in its place and cannot be read, holds rows that no merge takes, or is another plan's
 /// (it lacks searches of this one's problems) is set aside under another name and told. Throws: EnvironmentError, as read_shard_problems.
 [[nodiscard]] bool is_finished(const std::filesystem::path& folder, const Manifest& manifest, std::size_t shard);
+
+/// The folder has another plan than the task's by now: nothing of the task's will ever be published.
+class PlanReplaced : public EnvironmentError {
+ public:
+  using EnvironmentError::EnvironmentError;
+};
 
 /// What one task of a shard has in the plan's folder and on its node. The database is tuned into on the node, since SQLite's locks and
 /// memory mapping do not hold over a network; the folder gets whole, closed copies of it, each in one step. Tasks of other nodes may
@@ -30,8 +37,7 @@ class ShardResults {
   void begin();
   enum class State { Partial, Finished };
   /// Copies the database into the folder: as results/shard-0003.part.db, or for good as results/shard-0003.db. Readers see the copy of
-  /// before or this one, whole and on disk. Throws: EnvironmentError (also where the folder has another plan by now), DatabaseError; the
-  /// former copy stays.
+  /// before or this one, whole and on disk. Throws: PlanReplaced, EnvironmentError, DatabaseError; the former copy stays.
   void publish(State state);
   /// Of a finished shard: nobody needs the node's database any more. What was set aside stays.
   void remove_node_files() const;

@@ -27,6 +27,7 @@
 #include "tools/problem_arguments.hpp"
 #include "tools/stop_signals.hpp"
 #include "tools/tuning.hpp"
+#include "tools/tuning_database.hpp"
 #include "tools/tuning_summary.hpp"
 #include "tuner/base/hash.hpp"
 #include "tuner/base/json.hpp"
@@ -100,9 +101,10 @@ std::vector<std::string> carried_files(const fs::path& folder, const Manifest& m
   std::vector<std::string> paths;
   for (const auto& one : manifest.carried) {
     const auto refuse = [&] {
-      throw SpecError((folder / one.file).string(), 0, 0,
-                      "failed taking what the plan carries to its nodes: the file is not the one that the manifest names; the same "
-                      "`attune fleet plan` writes that again");
+      throw EnvironmentError(
+          fmt::format("failed taking what the plan carries to its nodes, {}: the file is not the one that the manifest names; the same "
+                      "`attune fleet plan` writes that again",
+                      (folder / one.file).string()));
     };
     const fs::path here = scratch / ("try-" + one.key + fs::path(one.file).filename().string());
     std::error_code error;
@@ -132,13 +134,17 @@ std::vector<spec::Problem> unfinished(const db::Database& database, const Manife
   return left;
 }
 
-/// A folder that cannot be written just now costs nothing yet: it is told, and the next time may do better.
-void try_to_publish(ShardResults& results) {
+/// A folder that cannot be written just now costs nothing yet: it is told, and the next time may do better. Returns whether there may be
+/// a next time: not once another plan is there, which is told at the end.
+bool try_to_publish(ShardResults& results) {
   try {
     results.publish(ShardResults::State::Partial);
+  } catch (const PlanReplaced&) {
+    return false;
   } catch (const Error& failure) {
     base::tell_message(fmt::format("{}; what is measured stays on this node until a copy succeeds", failure.what()));
   }
+  return true;
 }
 
 void tell_state(const ShardRunOptions& options, std::size_t shard, const char* state, std::size_t left, std::size_t of) {
@@ -173,11 +179,13 @@ json run_line(const ShardTask& task, const std::vector<spec::DeviceInfo>& device
 int tune_shard(const ShardTask& task, const TuningOptions& tuning, const std::vector<spec::Problem>& left, ShardResults& results) {
   auto database = open_stoppable(results.database());
   print_notices(database);
-  Publishing publishing([&] { try_to_publish(results); }, task.publish_every);
+  bool is_replaced = false;
+  Publishing publishing([&] { is_replaced = is_replaced || !try_to_publish(results); }, task.publish_every);
   TuningJob job{tuning, task.context.executable, task.kernel, left, results.database(), conditions_of(tuning, task.kernel)};
   job.on_devices = [&](const auto& devices) { note_run(runs_path(task.options.folder, task.shard), run_line(task, devices)); };
   job.on_record = [&] { publishing.after_record(); };
   job.on_problem = [&](const session::ProblemResult&) { publishing.after_problem(); };
+  job.stop = [&] { return is_replaced; };
   const auto run = run_tuning(job, database, BannerTo::StandardOutput);
   if (!tuning.json) print_summary(run.result, run.replay);
   return exit_code_of(run.result);
@@ -225,7 +233,7 @@ int run_task(const ShardTask& task) {
     try {
       code = tune_shard(task, tuning, left, results);
     } catch (const std::exception&) {
-      try_to_publish(results);  // what was measured before it is worth keeping, and the failure what is told
+      static_cast<void>(try_to_publish(results));  // what was measured before it is worth keeping, and the failure what is told
       throw;
     }
     left = still_left();

@@ -26,6 +26,17 @@ struct TwoPlans : FleetWorld {
     fs::rename(plan, folder / "former plan");
     REQUIRE(attune(other_plan_words()).exit_code == 0);
   }
+  /// How many problems of shard 0 are decided in the database of a node.
+  [[nodiscard]] std::size_t finished_on_node(const std::string& name) const {
+    for (const auto& entry : fs::recursive_directory_iterator(node(name))) {
+      if (entry.path().filename() != "shard-0000.db") continue;
+      const auto sessions = db::Database::open(entry.path(), db::OpenMode::ReadOnly).sessions({});
+      return static_cast<std::size_t>(
+          std::count_if(sessions.begin(), sessions.end(), [](const auto& one) { return one.state == "finished"; }));
+    }
+    FAIL("there is no database of shard 0");
+    return 0;
+  }
 };
 
 }  // namespace
@@ -50,13 +61,14 @@ TEST_CASE_FIXTURE(TwoPlans, "another plan's result in the place of a shard's fin
   CHECK(merge((folder / "again.db").string())["complete"] == true);
 }
 
-TEST_CASE_FIXTURE(TwoPlans, "a task of a plan that another has replaced meanwhile publishes nothing and ends with 4") {
+TEST_CASE_FIXTURE(TwoPlans, "a task of a plan that another has replaced meanwhile publishes nothing, stops and ends with 4") {
   make_plan();
   slow();
-  const int pid = start(run_words(0));
+  const int pid = start(run_words(0, {"--scratch", node("kept")}));
   REQUIRE(test::wait_until([&] { return is_there(0, ".part.db"); }));
   plan_anew();
   CHECK(test::wait_for(pid) == 4);
+  CHECK(finished_on_node("kept") < 3);
   CHECK_FALSE(is_there(0, ".db"));
   CHECK_FALSE(is_there(0, ".part.db"));
   fast();
