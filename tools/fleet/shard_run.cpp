@@ -187,7 +187,7 @@ int tune_shard(const ShardTask& task, const TuningOptions& tuning, const std::ve
   job.on_problem = [&](const session::ProblemResult&) { publishing.after_problem(); };
   job.stop = [&] { return is_replaced; };
   const auto run = run_tuning(job, database, BannerTo::StandardOutput);
-  if (!tuning.json) print_summary(run.result, run.replay);
+  if (!tuning.json && !is_replaced) print_summary(run.result, run.replay);  // which would say that the same command continues
   return exit_code_of(run.result);
 }
 

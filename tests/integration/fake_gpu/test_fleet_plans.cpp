@@ -6,6 +6,7 @@
 
 #include "tests/integration/fake_gpu/fleet_fixture.hpp"
 #include "tests/support/conditions.hpp"
+#include "tuner/base/files.hpp"
 
 namespace test_fleet_plans {
 
@@ -69,6 +70,7 @@ TEST_CASE_FIXTURE(TwoPlans, "a task of a plan that another has replaced meanwhil
   plan_anew();
   CHECK(test::wait_for(pid) == 4);
   CHECK(finished_on_node("kept") < 3);
+  CHECK_FALSE(mentions(base::read_file(output()), "same command continues"));
   CHECK_FALSE(is_there(0, ".db"));
   CHECK_FALSE(is_there(0, ".part.db"));
   fast();
