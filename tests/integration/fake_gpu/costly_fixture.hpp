@@ -19,7 +19,11 @@
 namespace attune::test {
 
 inline constexpr double kRunOff_s = 3;  // of budgets below 15 s
-inline constexpr double kMore_s = 2;    // for starting, preparing and storing
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr double kMore_s = 8;  // for starting, preparing and storing, each of which a sanitizer makes several times as long
+#else
+inline constexpr double kMore_s = 2;  // for starting, preparing and storing
+#endif
 
 /// The template `brief` with 2 x 200 configurations.
 struct Costly : FakeGpu {
