@@ -277,14 +277,14 @@ TEST_CASE_FIXTURE(FleetWorld, "what --try names is carried to the nodes in one c
 }
 
 TEST_CASE_FIXTURE(FleetWorld, "a budget of time is each problem's, however many a task finds left") {
-  make_plan({"--budget", "1s,3"});
+  make_plan({"--budget", "15s,3"});
   const auto run = attune(run_words(0, {"--json"}));
   CHECK(run.exit_code == 0);
   json start;
   for (const auto& event : test::json_lines(run.out)) {
     if (event["event"] == "start") start = event;
   }
-  CHECK(start["budget"] == "3s,3");
+  CHECK(start["budget"] == "45s,3");
   CHECK(records_in(result(0, ".db")) == 3 * 3);
 }
 
