@@ -62,7 +62,7 @@ class Fleet:
 
 def interrupt(fleet, cluster, shard, how):
     """Once the shard has published something and is at work at more."""
-    cluster.wait_for(f"shard {shard} to publish", lambda: fleet.result(shard, ".part.db").exists() and fleet.process_of(shard), 60)
+    cluster.wait_for(f"shard {shard} to publish", lambda: fleet.result(shard, ".part.db").exists() and fleet.process_of(shard), 300)
     assert not fleet.result(shard, ".db").exists(), f"shard {shard} had ended before it could be interrupted"
     how(fleet.process_of(shard))
 
@@ -125,7 +125,7 @@ def main(attune, fake_cuda, template):
             interrupt(fleet, cluster, KILLED, lambda process: os.kill(process, signal.SIGKILL))
             interrupt(fleet, cluster, STOPPED, lambda _: cluster.run("scancel", "--signal=USR1", "--batch", f"{array}_{STOPPED}"))
             interrupt(fleet, cluster, CANCELLED, lambda _: cluster.run("scancel", f"{array}_{CANCELLED}"))
-            cluster.wait_for("the merge job", lambda: not cluster.run("squeue", "-h"), 80)
+            cluster.wait_for("the merge job", lambda: not cluster.run("squeue", "-h"), 400)
         logs = "".join(path.read_text() for path in sorted((fleet.plan / "logs").iterdir()))
         check_cancelled(fleet, logs)
         for shard in range(SHARDS):
