@@ -68,8 +68,8 @@ def free_port():
 
 
 class Cluster:
-    def __init__(self, folder, cpus, environment):
-        self.folder = folder
+    def __init__(self, folder, cpus, environment, patience=1):
+        self.folder, self.patience = folder, patience  # patience: how many times as long as usual to wait
         self.host = socket.gethostname().split(".")[0]
         self.environment = dict(environment, SLURM_CONF=str(folder / "slurm.conf"), PATH=search_path())
         for name in ("state", "spool"):
@@ -128,6 +128,7 @@ class Cluster:
         return done.stdout
 
     def wait_for(self, what, condition, most_s):
+        most_s *= self.patience
         end = time.monotonic() + most_s
         while True:
             for daemon in self.daemons:

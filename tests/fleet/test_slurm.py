@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """`attune fleet` under a real Slurm: the array that `attune fleet sbatch` prints, one task killed and one told to stop, both queued again by
-the script itself, one cancelled, which stays so, then the merge job. Usage: test_slurm.py ATTUNE FAKE_CUDA_FOLDER TEMPLATE. Exit code 77: no Slurm can run here.
+the script itself, one cancelled, which stays so, then the merge job. Usage: test_slurm.py ATTUNE FAKE_CUDA_FOLDER TEMPLATE PATIENCE, where
+PATIENCE says how many times as long as usual to wait (1 without sanitizers). Exit code 77: no Slurm can run here.
 """
 import json
 import os
@@ -19,7 +20,8 @@ PROBLEM = ["--T", "i32", "--faults", "none", "--size", SIZES]
 
 
 class Fleet:
-    def __init__(self, attune, fake_cuda, template, folder):
+    def __init__(self, attune, fake_cuda, template, patience, folder):
+        self.patience = patience
         self.attune, self.template, self.folder, self.plan = attune, template, folder, folder / "plan"
         self.environment = dict(os.environ, HOME=str(folder), XDG_CACHE_HOME=str(folder / "cache"), XDG_DATA_HOME=str(folder / "data"),
                                 TMPDIR=str(folder / "scratch"), ATTUNE_TEMPLATES="", ATTUNE_SHIPPED_DB=str(folder / "none.db"),
@@ -32,7 +34,7 @@ class Fleet:
 
     def run(self, *words, fast=False):
         environment = dict(self.environment, ATTUNE_FAKE_CUDA='{"devices":[{}]}') if fast else self.environment
-        done = subprocess.run([self.attune, *map(str, words)], env=environment, capture_output=True, text=True, timeout=120)
+        done = subprocess.run([self.attune, *map(str, words)], env=environment, capture_output=True, text=True, timeout=120 * self.patience)
         assert done.returncode == 0, f"attune {' '.join(map(str, words))} ended with {done.returncode}: {done.stderr}{done.stdout}"
         return done.stdout
 
@@ -62,7 +64,7 @@ class Fleet:
 
 def interrupt(fleet, cluster, shard, how):
     """Once the shard has published something and is at work at more."""
-    cluster.wait_for(f"shard {shard} to publish", lambda: fleet.result(shard, ".part.db").exists() and fleet.process_of(shard), 300)
+    cluster.wait_for(f"shard {shard} to publish", lambda: fleet.result(shard, ".part.db").exists() and fleet.process_of(shard), 60)
     assert not fleet.result(shard, ".db").exists(), f"shard {shard} had ended before it could be interrupted"
     how(fleet.process_of(shard))
 
@@ -107,25 +109,25 @@ def check_report(fleet):
         assert shard["controls"][0]["compared"] == 48 and not shard["controls"][0]["disagrees"]
 
 
-def main(attune, fake_cuda, template):
+def main(attune, fake_cuda, template, patience):
     why = slurm_cluster.why_not()
     if why:
         print(f"skipped: no Slurm can run here: {why}")
         return 77
     with tempfile.TemporaryDirectory(prefix="attune-fleet-slurm-") as name:
-        fleet = Fleet(attune, fake_cuda, template, Path(name).resolve())
+        fleet = Fleet(attune, fake_cuda, template, int(patience), Path(name).resolve())
         fleet.run("fleet", "plan", template, *PROBLEM, "--shards", SHARDS, "-o", fleet.plan)
         # Compiled beforehand: the tasks measure.
         fleet.run("tune", template, *PROBLEM[:-1], "1000", "--db", fleet.folder / "warm.db", fast=True)
         script = fleet.run("fleet", "sbatch", fleet.plan, "--gpus", 0, "--cpus", 1)
         (fleet.folder / "slurm").mkdir()
-        with slurm_cluster.Cluster(fleet.folder / "slurm", SHARDS, fleet.environment) as cluster:
+        with slurm_cluster.Cluster(fleet.folder / "slurm", SHARDS, fleet.environment, fleet.patience) as cluster:
             print(cluster.run("bash", text=script).strip(), flush=True)
             array = cluster.run("squeue", "-h", "-o", "%F", "--name=attune-fleet").split()[0]
             interrupt(fleet, cluster, KILLED, lambda process: os.kill(process, signal.SIGKILL))
             interrupt(fleet, cluster, STOPPED, lambda _: cluster.run("scancel", "--signal=USR1", "--batch", f"{array}_{STOPPED}"))
             interrupt(fleet, cluster, CANCELLED, lambda _: cluster.run("scancel", f"{array}_{CANCELLED}"))
-            cluster.wait_for("the merge job", lambda: not cluster.run("squeue", "-h"), 400)
+            cluster.wait_for("the merge job", lambda: not cluster.run("squeue", "-h"), 80)
         logs = "".join(path.read_text() for path in sorted((fleet.plan / "logs").iterdir()))
         check_cancelled(fleet, logs)
         for shard in range(SHARDS):

@@ -27,6 +27,7 @@
 #include "tests/fuzz/mutator.hpp"
 #include "tests/fuzz/refusal_kinds.hpp"
 #include "tests/support/figures.hpp"
+#include "tests/support/sanitized.hpp"
 #include "tuner/base/hash.hpp"
 #include "tuner/base/json.hpp"
 
@@ -37,12 +38,6 @@ namespace attune::test {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
 
 constexpr int kThrewExit = 70;             ///< of a child whose target threw; `what` in the shared page says what
 constexpr std::size_t kMostChildren = 10;  ///< each but the last has ended with a finding

@@ -12,18 +12,15 @@
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tests/integration/fake_gpu/processes.hpp"
 #include "tests/support/replaced.hpp"
+#include "tests/support/sanitized.hpp"
 #include "tests/support/write_bytes.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
 
 namespace attune::test {
 
-inline constexpr double kRunOff_s = 3;  // of budgets below 15 s
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr double kMore_s = 8;  // for starting, preparing and storing, each of which a sanitizer makes several times as long
-#else
-inline constexpr double kMore_s = 2;  // for starting, preparing and storing
-#endif
+inline constexpr double kRunOff_s = 3;                 // of budgets below 15 s
+inline constexpr double kMore_s = kSanitized ? 5 : 2;  // for starting, preparing and storing
 
 /// The template `brief` with 2 x 200 configurations.
 struct Costly : FakeGpu {

@@ -5,6 +5,7 @@
 
 #include "db/database.hpp"
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
+#include "tests/support/sanitized.hpp"
 #include "tests/support/skip.hpp"
 
 namespace test_clocks {
@@ -44,18 +45,10 @@ struct Clocks : FakeGpu {
   }
 };
 
-bool sanitized() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return true;
-#else
-  return false;
-#endif
-}
-
 }  // namespace
 
 TEST_CASE_FIXTURE(Clocks, "failures that were recorded by a clock two years ahead are replaced by a run that retries them by a right one") {
-  if (sanitized()) return test::skip("a sanitizer's library has to be the first that is loaded");
+  if (test::kSanitized) return test::skip("a sanitizer's library has to be the first that is loaded");
   REQUIRE(run(kTwoYears, true).exit_code == 6);
   const auto failed = records();
   REQUIRE(failed.size() == 6);
@@ -66,14 +59,14 @@ TEST_CASE_FIXTURE(Clocks, "failures that were recorded by a clock two years ahea
 }
 
 TEST_CASE_FIXTURE(Clocks, "failures that were recorded by a right clock are replaced by a run whose clock is two years behind") {
-  if (sanitized()) return test::skip("a sanitizer's library has to be the first that is loaded");
+  if (test::kSanitized) return test::skip("a sanitizer's library has to be the first that is loaded");
   REQUIRE(run("0", true).exit_code == 6);
   REQUIRE(run(kTwoYearsBehind, false, {"--retry-failed"}).exit_code == 0);
   check_all_work();
 }
 
 TEST_CASE_FIXTURE(Clocks, "a clock that is set back or forward while a run is at work costs it nothing") {
-  if (sanitized()) return test::skip("a sanitizer's library has to be the first that is loaded");
+  if (test::kSanitized) return test::skip("a sanitizer's library has to be the first that is loaded");
   for (const char* clock : {"0,40,-63072000", "0,40,63072000", "63072000,15,-63072000"}) {
     CAPTURE(clock);
     std::filesystem::remove(database);
@@ -85,7 +78,7 @@ TEST_CASE_FIXTURE(Clocks, "a clock that is set back or forward while a run is at
 }
 
 TEST_CASE_FIXTURE(Clocks, "the best of a later run stands, whatever clocks dated both, and an export of it is imported") {
-  if (sanitized()) return test::skip("a sanitizer's library has to be the first that is loaded");
+  if (test::kSanitized) return test::skip("a sanitizer's library has to be the first that is loaded");
   REQUIRE(run(kTwoYears, false).exit_code == 0);
   // All configurations now: the finalists are others, so the best is decided anew.
   settings = {{"devices", json::array({json::object()})}};

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
+#include "tests/support/sanitized.hpp"
 #include "tests/support/skip.hpp"
 #include "tuner/base/json.hpp"
 
@@ -168,9 +169,7 @@ TEST_CASE_FIXTURE(Patient, "a damaged database is wrong, and stays as it is") {
 }
 
 TEST_CASE_FIXTURE(Patient, "results that are dated later than this machine's clock are noted") {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return test::skip("a sanitizer's library has to be the first that is loaded");
-#endif
+  if (test::kSanitized) return test::skip("a sanitizer's library has to be the first that is loaded");
   environment["LD_PRELOAD"] = ATTUNE_SHIFTED_CLOCK;
   environment["ATTUNE_TEST_CLOCK"] = "63072000";
   tune();

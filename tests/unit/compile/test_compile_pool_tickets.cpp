@@ -13,6 +13,7 @@
 #include <string>
 #include <thread>
 
+#include "tests/support/sanitized.hpp"
 #include "tests/unit/compile/faulty_pool.hpp"
 #include "tuner/base/cpus.hpp"
 #include "tuner/compile/compile_pool.hpp"
@@ -138,12 +139,8 @@ TEST_CASE("jobs that made way have all workers but one, so that what comes later
   CompilePool pool(faulty(2));
   pool.make_way_after(std::chrono::milliseconds(50));
   std::vector<std::uint64_t> slow;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  const std::vector<std::string> sources = {"late 6000", "late 6001"};  // workers take as long to start as others to be late
-#else
-  const std::vector<std::string> sources = {"late 600", "late 601"};
-#endif
-  for (const auto& source : sources) slow.push_back(pool.submit(request(source)));
+  const int late_ms = attune::test::kSanitized ? 6000 : 600;  // longer than a worker takes to start
+  for (const int ms : {late_ms, late_ms + 1}) slow.push_back(pool.submit(request("late " + std::to_string(ms))));
   for (const std::string source : {"ok 1", "ok 2"}) (void)pool.submit(request(source));
   std::size_t answered = 0;
   while (answered < 2) answered += pool.collect(kForEver).size();  // both that were quick
