@@ -17,7 +17,8 @@ if(ATTUNE_PORTABLE)
   set(CPACK_GENERATOR TGZ)
   set(CPACK_COMPONENTS_ALL command)
   set(CPACK_ARCHIVE_COMPONENT_INSTALL ON)
-  set(CPACK_ARCHIVE_COMMAND_FILE_NAME attune-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
+  set(CPACK_PACKAGE_FILE_NAME attune-${PROJECT_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})  # of the folder in the archive
+  set(CPACK_ARCHIVE_COMMAND_FILE_NAME ${CPACK_PACKAGE_FILE_NAME})
   set(CPACK_COMPONENT_INCLUDE_TOPLEVEL_DIRECTORY ON)
 else()
   set(CPACK_GENERATOR DEB)
@@ -36,14 +37,13 @@ set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(soname ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 
 set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME attune)
-set(CPACK_COMPONENT_COMMAND_DESCRIPTION "CUDA kernel autotuner with a memory
- Compiles the configurations of kernel templates with NVRTC, checks and times
- them, and keeps the best of each GPU architecture in a database.")
+# The first line of all three is the summary.
+set(CPACK_COMPONENT_COMMAND_DESCRIPTION "The command: compiles the configurations of kernel templates with NVRTC, checks
+and times them, and keeps the best of each GPU architecture in a database.")
 set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS "python3-numpy")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libattune${soname})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
-set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "dispatch of tuned CUDA kernels (shared library)
- Launches the configuration that attune found fastest for each size on this GPU.")
+set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "The shared library: launches the configuration that attune found fastest for each size on this GPU.")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS "attune")  # its database
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libattune-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
@@ -54,6 +54,5 @@ if(ATTUNE_SHARED)
   string(APPEND CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS ", libattune${soname} (= ${PROJECT_VERSION})")
 endif()
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS "libeigen3-dev")
-set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "dispatch of tuned CUDA kernels (development files)
- Headers, archives, CMake package, pkg-config file and examples.")
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "The development files: headers, archives, CMake package, pkg-config file and examples.")
 include(CPack)

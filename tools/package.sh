@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes what is released, into FOLDER: Debian packages of an optimised build whose prefix is /usr, and a tarball of the portable build, which needs of a Linux
 # no more than its C and C++ libraries; with their SHA-256 sums. The archive is run on another distribution, where
-# that can be had (root, mmdebstrap).
+# that can be had (root, mmdebstrap). The last line says "right", or that this was left out.
 # Usage: tools/package.sh [FOLDER]   (default build/packages)
 set -euo pipefail
 source_folder=$(cd "$(dirname "$0")/.." && pwd)
@@ -13,17 +13,23 @@ if [[ -e $folder && ! -e $folder/.attune-packages && -n $(ls -A "$folder") ]]; t
   exit 2
 fi
 tools/install_packages.sh dpkg-dev
-cmake --preset release -DCMAKE_INSTALL_PREFIX=/usr -DATTUNE_TESTS=OFF -DATTUNE_EXAMPLES=OFF -B build/package-deb
+# What is not installed must not be looked for in folders of this machine.
+cmake --preset release -DCMAKE_INSTALL_PREFIX=/usr -DATTUNE_USES_BUILD_TREE=OFF -DATTUNE_TESTS=OFF -DATTUNE_EXAMPLES=OFF -B build/package-deb
 tools/build.sh build/package-deb
-cmake --preset portable -DATTUNE_TESTS=OFF -DATTUNE_EXAMPLES=OFF -DATTUNE_BENCH=OFF -B build/package-portable
+cmake --preset portable -DATTUNE_USES_BUILD_TREE=OFF -DATTUNE_TESTS=OFF -DATTUNE_EXAMPLES=OFF -DATTUNE_BENCH=OFF -B build/package-portable
 tools/build.sh build/package-portable
 rm -rf --one-file-system "$folder"
 mkdir -p "$folder"
 touch "$folder/.attune-packages"
 (cd build/package-deb && cpack -B "$folder")
 (cd build/package-portable && cpack -B "$folder")
+if naming=$(grep -rlF "$source_folder" "$folder/_CPack_Packages" --exclude-dir=control --exclude=*.cmake --exclude=*.tar.* --exclude=*.deb); then
+  printf 'These files name folders of this machine:\n%s\n' "$naming" >&2
+  exit 1
+fi
 rm -rf "$folder/_CPack_Packages"
+(cd "$folder" && sha256sum -- *.deb *.tar.gz >SHA256SUMS && cat SHA256SUMS)
 code=0
 tests/packages/portable_tarball.sh "$folder"/attune-*.tar.gz build/package-portable/elsewhere || code=$?
+((code != 77)) || echo "NOT RUN on another distribution: see above"
 ((code == 0 || code == 77)) || exit "$code"
-(cd "$folder" && sha256sum -- *.deb *.tar.gz >SHA256SUMS && cat SHA256SUMS)

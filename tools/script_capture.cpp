@@ -22,6 +22,7 @@
 #include "tuner/base/file_descriptor.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
+#include "tuner/base/private_path.hpp"
 
 namespace attune::tools {
 namespace {
@@ -31,19 +32,25 @@ using nlohmann::json;
 
 constexpr int kUnreadable = 2, kNoNumpy = 4;  // exit codes of import_script.py; 3: nothing was caught
 
-/// The program that runs the script, installed or in the source tree.
+/// The program that runs the script, installed or in the source tree. An installed one runs only when nobody else could have put it there.
 fs::path driver() {
-  std::vector<fs::path> places;
-  for (const auto& folder : installed_data_folders()) places.push_back(folder / "python");
-  places.emplace_back(ATTUNE_SOURCE_PYTHON);
+  std::error_code ignored;  // what cannot be looked at is not there
   std::vector<std::string> texts;
-  for (const auto& place : places) {
-    std::error_code ignored;  // what cannot be looked at is not there
-    if (fs::is_regular_file(place / "import_script.py", ignored)) return place / "import_script.py";
-    texts.push_back(place.string());
+  for (const auto& folder : installed_data_folders()) {
+    const fs::path program = folder / "python/import_script.py";
+    texts.push_back(program.parent_path().string());
+    if (!fs::is_regular_file(program, ignored)) continue;
+    const std::string reason = base::why_not_trusted(program);
+    if (reason.empty()) return program;
+    texts.back() += " (not trusted: " + reason + ")";
   }
+#ifdef ATTUNE_SOURCE_PYTHON
+  const fs::path program = fs::path(ATTUNE_SOURCE_PYTHON) / "import_script.py";
+  if (fs::is_regular_file(program, ignored)) return program;
+  texts.push_back(program.parent_path().string());
+#endif
   throw EnvironmentError(
-      fmt::format("failed importing a script: there is no import_script.py in {}; install attune again", fmt::join(texts, " or ")));
+      fmt::format("failed importing a script: there is no import_script.py to run in {}; install attune again", fmt::join(texts, " or ")));
 }
 
 std::string interpreter() {

@@ -106,16 +106,19 @@ std::vector<std::filesystem::path> recordings_of(const spec::KernelTemplate& ker
   std::error_code ignored;  // a folder that cannot be looked into holds none
   // A built-in template's spec_path is no file, and its folder would be one of the working directory: what nobody has named is
   // replayed only where nobody else could have put it.
-  const auto beside = std::filesystem::path(kernel.spec_path).parent_path() / "recordings";
-  if (std::filesystem::is_directory(beside, ignored)) {
-    const std::string reason = base::why_not_trusted(beside);
+  std::vector<std::filesystem::path> places{std::filesystem::path(kernel.spec_path).parent_path() / "recordings"};
+  for (const auto& folder : installed_data_folders()) places.push_back(folder / "recordings" / kernel.name);
+  for (const auto& place : places) {
+    if (!std::filesystem::is_directory(place, ignored)) continue;
+    const std::string reason = base::why_not_trusted(place);
     if (reason.empty())
-      folders.push_back(beside);
+      folders.push_back(place);
     else
-      fmt::print(stderr, "attune: recordings in {} are not looked for: {}; or name one with --replay\n", beside.string(), reason);
+      fmt::print(stderr, "attune: recordings in {} are not looked for: {}; or name one with --replay\n", place.string(), reason);
   }
-  for (const auto& folder : installed_data_folders()) folders.push_back(folder / "recordings" / kernel.name);
+#ifdef ATTUNE_SOURCE_TEMPLATES
   folders.push_back(std::filesystem::path(ATTUNE_SOURCE_TEMPLATES) / kernel.name / "recordings");
+#endif
   std::vector<std::filesystem::path> found;
   for (const auto& folder : folders) {
     if (!std::filesystem::is_directory(folder, ignored)) continue;

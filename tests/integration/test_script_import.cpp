@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "tests/integration/cli_fixture.hpp"
+#include "tests/support/write_bytes.hpp"
 
 namespace test_script_import {
 
@@ -28,6 +29,27 @@ struct Script : Cli {
     CHECK(result.err.find(message) != std::string::npos);
     CHECK_FALSE(std::filesystem::exists(folder / "out"));
   }
+};
+
+/// A copy of the command with a prefix of its own, as one that is installed.
+struct Installed : Script {
+  Installed() {
+    std::filesystem::create_directories(program.parent_path());
+    std::filesystem::copy_file(ATTUNE_EXECUTABLE, program);
+  }
+  /// A file of the prefix that this user alone may write, or anybody.
+  void put(const std::filesystem::path& name, const std::string& text, bool by_anybody) const {
+    const auto path = folder / "prefix/share/attune" / name;
+    std::filesystem::create_directories(path.parent_path());
+    std::filesystem::permissions(path.parent_path(), std::filesystem::perms(by_anybody ? 0777 : 0755));
+    test::write_bytes(path, text);
+    std::filesystem::permissions(path, std::filesystem::perms(by_anybody ? 0666 : 0644));
+  }
+  [[nodiscard]] test::CommandResult run(std::vector<std::string> words) const {
+    words.insert(words.begin(), program.string());
+    return test::run(words, environment);
+  }
+  std::filesystem::path program = folder / "prefix/bin/attune";
 };
 
 constexpr char kArguments[] = R"(
@@ -93,6 +115,27 @@ while True:
   CAPTURE(stopped.err);
   CHECK(stopped.out == "code 130\n");
   CHECK_FALSE(std::filesystem::exists(folder / "out"));
+}
+
+TEST_CASE_FIXTURE(Installed, "an installed program that runs scripts is run, but not where anybody may write it") {
+  const auto mark = folder / "mark";
+  const std::string text = "open('" + mark.string() + "', 'w').write('ran')\n";
+  write("tune.py", kArguments);
+  const std::vector<std::string> words = {"template", "import", (folder / "tune.py").string(), "-o", (folder / "out").string()};
+  put("python/import_script.py", text, true);
+  CHECK(run(words).exit_code != 0);
+  CHECK_FALSE(std::filesystem::exists(mark));
+  put("python/import_script.py", text, false);
+  CHECK(run(words).exit_code != 0);  // it catches nothing
+  CHECK(std::filesystem::exists(mark));
+}
+
+TEST_CASE_FIXTURE(Installed, "installed recordings that anybody may write are not looked for, which is said") {
+  environment["CUDA_VISIBLE_DEVICES"] = "";  // a GPU would measure instead
+  put("recordings/reduce/other.json.zst", "no recording", true);
+  const auto result = run({"tune", "reduce", "--T", "f32", "--op", "sum", "--size", "2^10", "--budget", "1"});
+  CAPTURE(result.err);
+  CHECK(result.err.find((folder / "prefix/share/attune/recordings/reduce").string() + " are not looked for") != std::string::npos);
 }
 
 }  // namespace test_script_import

@@ -94,6 +94,7 @@ expect_code 0
 as_user bash -c 'source /usr/share/bash-completion/completions/attune && COMP_WORDS=(attune do) COMP_CWORD=1 && _attune && echo "${COMPREPLY[@]}"'
 expect doctor
 [[ -e $root/usr/share/doc/attune/docs/installing.md && -e $root/usr/share/doc/attune/docs/pictures/report.png ]] || fail "the README leads nowhere"
+[[ -s $root/usr/share/doc/attune/notices/libjs-chart.js ]] || fail "no notices of other libraries"
 [[ -e $root/usr/share/man/man1/attune-tune.1 ]] || [[ -e $root/usr/share/man/man1/attune-tune.1.gz ]] || fail "no manual page"
 
 step "a prefix that was moved"

@@ -32,6 +32,8 @@ mkdir -p "$root/opt/attune" "$root/home/user"
 tar -xzf "$tarball" -C "$root/opt/attune" --strip-components=1 --no-same-owner
 chown 1000:1000 "$root/home/user"
 as_user() { chroot --userspec=1000:1000 "$root" /usr/bin/env -i HOME=/home/user PATH=/opt/attune/bin:/usr/bin:/bin LANG=C.UTF-8 "$@"; }
+# The licences of what is linked statically ask for their texts.
+for library in libzstd-dev zlib1g-dev libfmt-dev libsqlite3-dev nlohmann-json3-dev libcli11-dev libjs-chart.js; do test -s "$root/opt/attune/share/doc/attune/notices/$library"; done
 grep PRETTY_NAME "$root/etc/os-release"
 as_user attune --version
 code=0

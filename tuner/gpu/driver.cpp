@@ -14,7 +14,7 @@ constexpr int kDriverApiVersion = 12040;
 
 constexpr const char* kRemedy =
     "install the NVIDIA driver and make its device visible to this process; without a GPU attune still compiles, "
-    "reports and replays recordings (attune tune --replay)";
+    "reports and replays recordings (attune tune --replay FILE)";
 
 struct Loaded {
   Driver driver;

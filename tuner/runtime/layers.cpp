@@ -110,7 +110,10 @@ std::vector<db::BestRow> candidates_of(const Layer& layer, const std::string& te
 
 std::vector<fs::path> shipped_database_paths() {
   if (const char* named = std::getenv("ATTUNE_SHIPPED_DB"); named != nullptr && *named != '\0') return {named};
-  std::vector<fs::path> paths{ATTUNE_INSTALLED_SHIPPED_DB, ATTUNE_BUILD_SHIPPED_DB};
+  std::vector<fs::path> paths{ATTUNE_INSTALLED_SHIPPED_DB};
+#ifdef ATTUNE_BUILD_SHIPPED_DB
+  paths.emplace_back(ATTUNE_BUILD_SHIPPED_DB);
+#endif
   if (&attune_found_shipped_db != nullptr) paths.insert(paths.begin(), attune_found_shipped_db);
   std::error_code no_proc;  // without /proc there is one place less to look
   const fs::path program = fs::read_symlink("/proc/self/exe", no_proc);

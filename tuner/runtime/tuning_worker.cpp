@@ -43,7 +43,10 @@ bool is_executable(const fs::path& path) {
 }
 
 std::vector<fs::path> usual_workers() {
-  std::vector<fs::path> paths{ATTUNE_INSTALLED_WORKER, ATTUNE_BUILD_WORKER};
+  std::vector<fs::path> paths{ATTUNE_INSTALLED_WORKER};
+#ifdef ATTUNE_BUILD_WORKER
+  paths.emplace_back(ATTUNE_BUILD_WORKER);
+#endif
   if (&attune_found_worker != nullptr) paths.insert(paths.begin(), attune_found_worker);
   std::error_code no_proc;  // without /proc there is one place less to look
   const fs::path program = fs::read_symlink("/proc/self/exe", no_proc);
@@ -144,16 +147,14 @@ class Conversation {
 }  // namespace
 
 fs::path find_tuning_worker(const fs::path& named) {
+  const char* const variable = ::secure_getenv("ATTUNE_WORKER");
+  const bool is_named = !named.empty() || (variable != nullptr && *variable != '\0');
   std::vector<fs::path> paths;
-  if (const char* variable = ::secure_getenv("ATTUNE_WORKER"); !named.empty()) {
-    paths = {named};
-  } else if (variable != nullptr && *variable != '\0') {
-    paths = {variable};
-  } else {
+  if (!is_named)
     paths = usual_workers();
-  }
+  else
+    paths = {named.empty() ? fs::path(variable) : named};
   // What nobody named runs only when nobody else could have put it there: a program may lie in a folder of everybody's.
-  const bool is_named = !named.empty() || paths.size() == 1;
   std::vector<std::string> texts;
   for (const auto& path : paths) {
     texts.push_back(path.string());

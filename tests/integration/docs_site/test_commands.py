@@ -2,6 +2,7 @@
 
 Arguments: the repository, the attune executable, the C++ compiler, then folders of headers.
 """
+import os
 import re
 import shlex
 import subprocess
@@ -72,6 +73,17 @@ class Commands(unittest.TestCase):
             for option in words[1:]:
                 if re.match(r"--?[A-Za-z]", option):
                     self.assertIn(option, known, f"{page}: {' '.join(words)}")
+
+    def test_what_needs_neither_a_gpu_nor_files_of_the_reader_runs(self):
+        alone = [["source", "reduce"], ["compile", "reduce.cu"], ["template", "list"], ["db", "path"]]
+        found = [words for page, words in commands() if page == PAGES[1] and words[1:3] in alone]
+        self.assertEqual([words[1:3] for words in found], [["template", "list"], ["source", "reduce"], ["compile", "reduce.cu"], ["db", "path"]])
+        with tempfile.TemporaryDirectory() as folder:
+            environment = {name: text for name, text in os.environ.items() if not name.startswith(("ATTUNE_", "XDG_"))}
+            environment.update(HOME=folder, CUDA_VISIBLE_DEVICES="")
+            for words in found:
+                done = subprocess.run([ATTUNE, *words[1:]], cwd=folder, env=environment, capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, f"{' '.join(words)}:\n{done.stderr}")
 
     def test_every_piece_of_program_compiles(self):
         pieces = blocks("cpp")
