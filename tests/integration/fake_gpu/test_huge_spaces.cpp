@@ -6,6 +6,7 @@
 
 #include "tests/integration/fake_gpu/fake_gpu.hpp"
 #include "tests/support/huge_template.hpp"
+#include "tests/support/sanitized.hpp"
 #include "tests/support/terminal.hpp"
 
 namespace test_huge_spaces {
@@ -52,7 +53,7 @@ TEST_CASE_FIXTURE(HugeSpace, "ladder ends on Ctrl-C while it builds a space") {
 TEST_CASE_FIXTURE(HugeSpace, "tuning on two devices ends on SIGTERM while both build a space") {
   settings["devices"] = nlohmann::json::array({nlohmann::json::object(), nlohmann::json::object()});
   const int pid = start({"tune", (folder / "huge").string(), "--n", "1000,2000", "--device", "all", "--db", database});
-  std::this_thread::sleep_for(3s);  // what a process builds shows nowhere: wherever it is, it must end
+  std::this_thread::sleep_for(test::kSanitized ? 15s : 3s);  // what a process builds shows nowhere: wherever it is, it must end
   ::kill(pid, SIGTERM);
   const auto ended = test::wait_for(pid, 60s);
   CHECK(ended.value_or(-1) == 130);
