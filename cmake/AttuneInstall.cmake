@@ -5,6 +5,8 @@
 #                those of the tuning libraries in include/attune-tuner/, pkg-config
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
+# Whatever the umask: data and programs in a folder that a group may write are refused (base/private_path.hpp).
+set(CMAKE_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 
 # The tuning libraries, session and below, as one target.
 add_library(attune_tuner INTERFACE)
@@ -84,12 +86,15 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs DESTINATION ${CMAKE_INSTALL_DATADIR
         FILES_MATCHING PATTERN "*.md" PATTERN "*.png" PATTERN site EXCLUDE PATTERN tables EXCLUDE)
 install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/CHANGELOG.md ${PROJECT_SOURCE_DIR}/SECURITY.md DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/attune
         COMPONENT command)
-# The notices of the libraries whose code the binaries hold, where Debian's packages have them.
+# The notices of the libraries whose code the binaries hold (the Debian packages that of headers alone), where Debian's packages have them.
 set(attune_notices_command libzstd-dev zlib1g-dev libfmt-dev libsqlite3-dev libsqlitecpp-dev nlohmann-json3-dev libcli11-dev libxxhash-dev libeigen3-dev libjs-chart.js)
 set(attune_notices_library libsqlitecpp-dev nlohmann-json3-dev libxxhash-dev)
 set(attune_components command)
 if(ATTUNE_SHARED)
   list(APPEND attune_components library)
+endif()
+if(EXISTS /usr/share/common-licenses/MPL-2.0)  # Eigen's, which its notice leads to
+  install(FILES /usr/share/common-licenses/MPL-2.0 DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/attune/notices COMPONENT command)
 endif()
 foreach(component IN LISTS attune_components)
   set(folder attune)
@@ -99,6 +104,8 @@ foreach(component IN LISTS attune_components)
   foreach(package IN LISTS attune_notices_${component})
     if(EXISTS /usr/share/doc/${package}/copyright)
       install(FILES /usr/share/doc/${package}/copyright DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${folder}/notices RENAME ${package} COMPONENT ${component})
+    elseif(NOT ATTUNE_USES_BUILD_TREE)
+      message(FATAL_ERROR "Packages need the notice of ${package}, and there is no /usr/share/doc/${package}/copyright.")
     endif()
   endforeach()
 endforeach()

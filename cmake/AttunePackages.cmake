@@ -1,6 +1,6 @@
 # `cpack` in a build folder: of the portable build a tarball of the command, else Debian packages of the three components of cmake/AttuneInstall.cmake.
-# tools/package.sh makes what is released; packages of a build of another prefix than theirs work too, but a program of theirs that tunes on a miss finds the
-# command only beside itself or by ATTUNE_WORKER.
+# tools/package.sh makes what is released, by builds with ATTUNE_USES_BUILD_TREE=OFF: packages of others look for what is missing in folders of the machine
+# that built them. Of a build of another prefix than theirs a program that tunes on a miss finds the command only beside itself or by ATTUNE_WORKER.
 set(CPACK_PACKAGE_NAME attune)
 set(CPACK_PACKAGE_VENDOR attune)
 set(CPACK_PACKAGE_CONTACT "The attune maintainers <maintainers@attune.invalid>")  # Debian's format asks for an address
@@ -37,7 +37,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(soname ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 
 set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME attune)
-# The first line of all three is the summary.
+# CPack puts the summary in front of each.
 set(CPACK_COMPONENT_COMMAND_DESCRIPTION "The command: compiles the configurations of kernel templates with NVRTC, checks
 and times them, and keeps the best of each GPU architecture in a database.")
 set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS "python3-numpy")

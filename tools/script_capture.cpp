@@ -22,7 +22,6 @@
 #include "tuner/base/file_descriptor.hpp"
 #include "tuner/base/files.hpp"
 #include "tuner/base/json.hpp"
-#include "tuner/base/private_path.hpp"
 
 namespace attune::tools {
 namespace {
@@ -32,25 +31,27 @@ using nlohmann::json;
 
 constexpr int kUnreadable = 2, kNoNumpy = 4;  // exit codes of import_script.py; 3: nothing was caught
 
-/// The program that runs the script, installed or in the source tree. An installed one runs only when nobody else could have put it there.
+/// The program that runs the script, installed or in the source tree. An installed one runs only when nobody else could have written it or
+/// what it imports.
 fs::path driver() {
-  std::error_code ignored;  // what cannot be looked at is not there
   std::vector<std::string> texts;
-  for (const auto& folder : installed_data_folders()) {
-    const fs::path program = folder / "python/import_script.py";
-    texts.push_back(program.parent_path().string());
+  for (const auto& installed : installed_data_folders()) {
+    const fs::path folder = installed / "python", program = folder / "import_script.py";
+    std::error_code ignored;  // what cannot be looked at is not there
+    texts.push_back(folder.string());
     if (!fs::is_regular_file(program, ignored)) continue;
-    const std::string reason = base::why_not_trusted(program);
-    if (reason.empty()) return program;
-    texts.back() += " (not trusted: " + reason + ")";
+    if (const std::string reason = why_not_trusted_folder(folder, owner_of_program()); !reason.empty()) {
+      throw EnvironmentError(fmt::format(
+          "failed importing a script: {} is not run, because others could have written it or what it imports: {}; or install attune in a "
+          "folder that is yours alone",
+          program.string(), reason));
+    }
+    return program;
   }
-#ifdef ATTUNE_SOURCE_PYTHON
-  const fs::path program = fs::path(ATTUNE_SOURCE_PYTHON) / "import_script.py";
-  if (fs::is_regular_file(program, ignored)) return program;
-  texts.push_back(program.parent_path().string());
-#endif
+  // As much the developer's as the program that is built from it.
+  if (const fs::path source = source_tree(); !source.empty()) return source / "tools/python/import_script.py";
   throw EnvironmentError(
-      fmt::format("failed importing a script: there is no import_script.py to run in {}; install attune again", fmt::join(texts, " or ")));
+      fmt::format("failed importing a script: there is no import_script.py in {}; install attune again", fmt::join(texts, " or ")));
 }
 
 std::string interpreter() {

@@ -7,7 +7,6 @@
 
 #include "attune/error.hpp"
 #include "tools/installed_data.hpp"
-#include "tuner/base/private_path.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/gpu/handles.hpp"
@@ -102,30 +101,26 @@ spec::DeviceInfo device_at(const std::filesystem::path& executable, const sessio
 }
 
 std::vector<std::filesystem::path> recordings_of(const spec::KernelTemplate& kernel) {
-  std::vector<std::filesystem::path> folders;
-  std::error_code ignored;  // a folder that cannot be looked into holds none
-  // A built-in template's spec_path is no file, and its folder would be one of the working directory: what nobody has named is
-  // replayed only where nobody else could have put it.
-  std::vector<std::filesystem::path> places{std::filesystem::path(kernel.spec_path).parent_path() / "recordings"};
-  for (const auto& folder : installed_data_folders()) places.push_back(folder / "recordings" / kernel.name);
-  for (const auto& place : places) {
-    if (!std::filesystem::is_directory(place, ignored)) continue;
-    const std::string reason = base::why_not_trusted(place);
-    if (reason.empty())
-      folders.push_back(place);
-    else
-      fmt::print(stderr, "attune: recordings in {} are not looked for: {}; or name one with --replay\n", place.string(), reason);
-  }
-#ifdef ATTUNE_SOURCE_TEMPLATES
-  folders.push_back(std::filesystem::path(ATTUNE_SOURCE_TEMPLATES) / kernel.name / "recordings");
-#endif
   std::vector<std::filesystem::path> found;
-  for (const auto& folder : folders) {
-    if (!std::filesystem::is_directory(folder, ignored)) continue;
+  std::error_code ignored;  // a folder that cannot be looked into holds none
+  const auto take = [&](const std::filesystem::path& folder, const std::string& reason) {
+    if (!reason.empty()) {
+      fmt::print(stderr, "attune: recordings in {} are not looked for: {}; or name one with --replay\n", folder.string(), reason);
+      return;
+    }
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
       if (entry.path().string().ends_with(".json.zst")) found.push_back(entry.path());
     }
+  };
+  // What nobody has named is replayed only where nobody else could have put it. A built-in template's spec_path is no file, and its folder
+  // would be one of the working directory.
+  const auto beside = std::filesystem::path(kernel.spec_path).parent_path() / "recordings";
+  if (std::filesystem::is_directory(beside, ignored)) take(beside, why_not_trusted_folder(beside));
+  for (const auto& data : installed_data_folders()) {
+    const auto folder = data / "recordings" / kernel.name;
+    if (std::filesystem::is_directory(folder, ignored)) take(folder, why_not_trusted_folder(folder, owner_of_program()));
   }
+  if (const auto source = source_tree(); !source.empty()) take(source / "templates" / kernel.name / "recordings", {});
   std::sort(found.begin(), found.end());
   return found;
 }

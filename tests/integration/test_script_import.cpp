@@ -37,19 +37,21 @@ struct Installed : Script {
     std::filesystem::create_directories(program.parent_path());
     std::filesystem::copy_file(ATTUNE_EXECUTABLE, program);
   }
-  /// A file of the prefix that this user alone may write, or anybody.
-  void put(const std::filesystem::path& name, const std::string& text, bool by_anybody) const {
-    const auto path = folder / "prefix/share/attune" / name;
+  /// A file below share/attune of this mode in a folder of that one; the folders between are the user's alone.
+  void put(const std::filesystem::path& name, const std::string& text, int file_mode, int folder_mode = 0755) const {
+    const auto path = data / name;
     std::filesystem::create_directories(path.parent_path());
-    std::filesystem::permissions(path.parent_path(), std::filesystem::perms(by_anybody ? 0777 : 0755));
+    for (const auto& between : {prefix, prefix / "share", data, path.parent_path().parent_path()})
+      std::filesystem::permissions(between, std::filesystem::perms(0755));
+    std::filesystem::permissions(path.parent_path(), std::filesystem::perms(folder_mode));
     test::write_bytes(path, text);
-    std::filesystem::permissions(path, std::filesystem::perms(by_anybody ? 0666 : 0644));
+    std::filesystem::permissions(path, std::filesystem::perms(file_mode));
   }
   [[nodiscard]] test::CommandResult run(std::vector<std::string> words) const {
-    words.insert(words.begin(), program.string());
+    words.insert(words.begin(), {"env", "-C", prefix.string(), program.string()});  // no recordings lie in that working directory
     return test::run(words, environment);
   }
-  std::filesystem::path program = folder / "prefix/bin/attune";
+  std::filesystem::path prefix = folder / "prefix", data = prefix / "share/attune", program = prefix / "bin/attune";
 };
 
 constexpr char kArguments[] = R"(
@@ -117,25 +119,47 @@ while True:
   CHECK_FALSE(std::filesystem::exists(folder / "out"));
 }
 
-TEST_CASE_FIXTURE(Installed, "an installed program that runs scripts is run, but not where anybody may write it") {
+TEST_CASE_FIXTURE(Installed,
+                  "the installed program that runs scripts is run where nobody else may write it, its folder or what it imports") {
   const auto mark = folder / "mark";
-  const std::string text = "open('" + mark.string() + "', 'w').write('ran')\n";
-  write("tune.py", kArguments);
+  const std::string text = "open('" + mark.string() + "', 'w').write('ran')\n", program_name = "python/import_script.py";
+  write("tune.py", "");
   const std::vector<std::string> words = {"template", "import", (folder / "tune.py").string(), "-o", (folder / "out").string()};
-  put("python/import_script.py", text, true);
-  CHECK(run(words).exit_code != 0);
-  CHECK_FALSE(std::filesystem::exists(mark));
-  put("python/import_script.py", text, false);
+  const auto is_refused = [&] {
+    const auto result = run(words);
+    CAPTURE(result.err);
+    CHECK(result.exit_code == 4);
+    CHECK(result.err.find("is not run, because others could have written it") != std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(mark));
+  };
+  CHECK(run(words).err.find("there is no import_script.py in " + (data / "python").string()) != std::string::npos);
+  put(program_name, text, 0666);
+  is_refused();
+  put(program_name, text, 0644, 0777);
+  is_refused();
+  put("python/kernel_tuner/interface.py", "", 0666);
+  put(program_name, text, 0644);
+  is_refused();
+  put("python/kernel_tuner/interface.py", "", 0644);
   CHECK(run(words).exit_code != 0);  // it catches nothing
   CHECK(std::filesystem::exists(mark));
 }
 
 TEST_CASE_FIXTURE(Installed, "installed recordings that anybody may write are not looked for, which is said") {
   environment["CUDA_VISIBLE_DEVICES"] = "";  // a GPU would measure instead
-  put("recordings/reduce/other.json.zst", "no recording", true);
-  const auto result = run({"tune", "reduce", "--T", "f32", "--op", "sum", "--size", "2^10", "--budget", "1"});
-  CAPTURE(result.err);
-  CHECK(result.err.find((folder / "prefix/share/attune/recordings/reduce").string() + " are not looked for") != std::string::npos);
+  const std::string name = "recordings/reduce/other.json.zst";
+  const auto folder_of_it = (data / "recordings/reduce").string();
+  const auto error = [&] {
+    const auto result = run({"tune", "reduce", "--T", "f32", "--op", "sum", "--size", "2^10", "--budget", "1"});
+    CHECK(result.exit_code != 0);
+    return result.err;
+  };
+  put(name, "no recording", 0644, 0777);
+  CHECK(error().find(folder_of_it + " are not looked for") != std::string::npos);
+  put(name, "no recording", 0666);
+  CHECK(error().find(folder_of_it + " are not looked for") != std::string::npos);
+  put(name, "no recording", 0644);
+  CHECK(error().find("are not looked for") == std::string::npos);
 }
 
 }  // namespace test_script_import

@@ -33,7 +33,9 @@ tar -xzf "$tarball" -C "$root/opt/attune" --strip-components=1 --no-same-owner
 chown 1000:1000 "$root/home/user"
 as_user() { chroot --userspec=1000:1000 "$root" /usr/bin/env -i HOME=/home/user PATH=/opt/attune/bin:/usr/bin:/bin LANG=C.UTF-8 "$@"; }
 # The licences of what is linked statically ask for their texts.
-for library in libzstd-dev zlib1g-dev libfmt-dev libsqlite3-dev nlohmann-json3-dev libcli11-dev libjs-chart.js; do test -s "$root/opt/attune/share/doc/attune/notices/$library"; done
+for library in libzstd-dev zlib1g-dev libfmt-dev libsqlite3-dev libsqlitecpp-dev nlohmann-json3-dev libcli11-dev libxxhash-dev libeigen3-dev libjs-chart.js; do
+  [[ -s $root/opt/attune/share/doc/attune/notices/$library ]] || { echo "no notice of $library"; exit 1; }
+done
 grep PRETTY_NAME "$root/etc/os-release"
 as_user attune --version
 code=0

@@ -23,7 +23,9 @@ enum class Owner { User, UserOrRoot };
 
 constexpr int kMostLinks = 40;  // as the kernel allows
 
-bool is_trusted_owner(const Status& status) { return status.st_uid == ::geteuid() || status.st_uid == 0; }
+bool is_trusted_owner(const Status& status, uid_t also) {
+  return status.st_uid == ::geteuid() || status.st_uid == 0 || status.st_uid == also;
+}
 
 // An ACL that lets somebody else write shows in the group's bits as well (acl(5)): they are its mask then.
 bool written_by_others(const Status& status) { return (status.st_mode & (S_IWGRP | S_IWOTH)) != 0; }
@@ -50,7 +52,7 @@ std::string failed(const char* call, int error, const fs::path& path) { return e
 
 class Walk {
  public:
-  explicit Walk(IfMissing if_missing) : if_missing_(if_missing) {}
+  Walk(IfMissing if_missing, uid_t also) : if_missing_(if_missing), also_(also) {}
 
   Walked run(const fs::path& path) {
     if (start(path)) {
@@ -97,7 +99,7 @@ class Walk {
   /// Before a name is looked up in it. A sticky folder that others may write is passed for the sake of folders alone.
   bool passable() {
     const WalkedFolder& here = walked_.folder;
-    if (!is_trusted_owner(here.status)) walked_.refusal = foreign(here.path, here.status);
+    if (!is_trusted_owner(here.status, also_)) walked_.refusal = foreign(here.path, here.status);
     if (written_by_others(here.status) && !is_sticky(here.status)) walked_.refusal = writable(here.path, here.status);
     return walked_.refusal.empty();
   }
@@ -134,7 +136,7 @@ class Walk {
   }
 
   void follow(const FileDescriptor& link, const Status& status, const fs::path& path) {
-    if (!is_trusted_owner(status)) {
+    if (!is_trusted_owner(status, also_)) {
       walked_.refusal = foreign(path, status);
     } else if (written_by_others(walked_.folder.status)) {  // sticky or not: a hard link to a link keeps its owner
       walked_.refusal = fmt::format("the symbolic link '{}' lies in a folder that can be written by others; name what it leads to instead",
@@ -155,38 +157,43 @@ class Walk {
   }
 
   IfMissing if_missing_;
+  uid_t also_;  ///< whose folders and links are trusted besides the user's and root's
   Walked walked_;
   std::deque<std::string> rest_;
   int links_ = 0;
 };
 
-/// What the path leads to.
-std::string judge_target(const Walked& walked, Owner owner) {
-  const bool owned = owner == Owner::User ? walked.status.st_uid == ::geteuid() : is_trusted_owner(walked.status);
-  if (!owned) return foreign(walked.path(), walked.status);
-  if (written_by_others(walked.status)) return writable(walked.path(), walked.status);
-  return walked.name.empty() ? std::string() : why_shared(walked.folder.path, walked.folder.status);
+std::string why_shared(const fs::path& path, const Status& status, uid_t also) {
+  if (!is_trusted_owner(status, also)) return foreign(path, status);
+  return written_by_others(status) ? writable(path, status) : std::string();
 }
 
-std::string judge(const Walked& walked, Owner owner) {
+/// What the path leads to.
+std::string judge_target(const Walked& walked, Owner owner, uid_t also) {
+  const bool owned = owner == Owner::User ? walked.status.st_uid == ::geteuid() : is_trusted_owner(walked.status, also);
+  if (!owned) return foreign(walked.path(), walked.status);
+  if (written_by_others(walked.status)) return writable(walked.path(), walked.status);
+  return walked.name.empty() ? std::string() : why_shared(walked.folder.path, walked.folder.status, also);
+}
+
+std::string judge(const Walked& walked, Owner owner, uid_t also) {
   if (!walked.refusal.empty()) return walked.refusal;
-  return walked.missing.empty() ? judge_target(walked, owner) : walked.missing;
+  return walked.missing.empty() ? judge_target(walked, owner, also) : walked.missing;
 }
 
 }  // namespace
 
-Walked walk_privately(const fs::path& path, IfMissing if_missing) { return Walk(if_missing).run(path); }
+Walked walk_privately(const fs::path& path, IfMissing if_missing) { return Walk(if_missing, 0).run(path); }
 
-std::string why_shared(const fs::path& path, const Status& status) {
-  if (!is_trusted_owner(status)) return foreign(path, status);
-  return written_by_others(status) ? writable(path, status) : std::string();
+std::string why_shared(const fs::path& path, const Status& status) { return why_shared(path, status, 0); }
+
+std::string why_not_trusted(const fs::path& path, uid_t also) {
+  return judge(Walk(IfMissing::Leave, also).run(path), Owner::UserOrRoot, also);
 }
-
-std::string why_not_trusted(const fs::path& path) { return judge(walk_privately(path), Owner::UserOrRoot); }
 
 std::string why_not_private_database(const fs::path& path) {
   const Walked walked = walk_privately(path);
-  std::string reason = judge(walked, Owner::User);
+  std::string reason = judge(walked, Owner::User, 0);
   for (const char* const suffix : {"-wal", "-shm", "-journal"}) {
     Status status{};
     const std::string beside = walked.name + suffix;

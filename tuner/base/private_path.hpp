@@ -21,8 +21,9 @@ namespace attune::base {
 /// A path that does not exist is somebody's who can create it: that counts as not private.
 /// For a database, with the files beside it that SQLite takes for parts of it: its -wal, -shm and -journal.
 [[nodiscard]] std::string why_not_private_database(const std::filesystem::path& path);
-/// The same for what may also be root's, as installed programs are: the file and its folder belong to the user or to root.
-[[nodiscard]] std::string why_not_trusted(const std::filesystem::path& path);
+/// The same for what may also be root's, as installed programs are: the file and its folder belong to the user or to root, or to
+/// `also`: whoever could replace the running program anyway.
+[[nodiscard]] std::string why_not_trusted(const std::filesystem::path& path, uid_t also = 0);
 
 enum class IfMissing { Leave, Create };
 

@@ -49,6 +49,16 @@ bool is_root() {
 
 }  // namespace
 
+TEST_CASE("what belongs to the owner of the running program is trusted with it, and what is a third user's is not") {
+  if (!is_root()) return;
+  const Place place;
+  for (const fs::path& given : {place.file, place.data, place.home}) give(given);
+  CHECK(why_not_trusted(place.file, kSomebodyElse).empty());
+  CHECK(mentions(why_not_trusted(place.file, kSomebodyElse - 1), "belongs to uid 65533"));
+  ::chmod(place.data.c_str(), 0775);
+  CHECK(mentions(why_not_trusted(place.file, kSomebodyElse), "can be written by others"));
+}
+
 TEST_CASE("what belongs to another user is not private: file, folder, folder further up") {
   if (!is_root()) return;
   for (int which = 0; which < 3; ++which) {
