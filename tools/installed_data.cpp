@@ -25,19 +25,10 @@ fs::path source_tree() {
   return {};
 }
 
-uid_t owner_of_program() {
-  struct stat status {};
-  return ::stat(base::own_executable().c_str(), &status) == 0 ? status.st_uid : 0;
-}
-
-std::string why_not_trusted_folder(const fs::path& folder, uid_t also) {
-  std::string reason = base::why_not_trusted(folder, also);
-  std::error_code error;
-  fs::recursive_directory_iterator entry(folder, error);
-  for (; reason.empty() && !error && entry != fs::recursive_directory_iterator(); entry.increment(error))
-    reason = base::why_not_trusted(entry->path(), also);
-  if (reason.empty() && error) reason = "failed reading '" + folder.string() + "': " + error.message();
-  return reason;
+std::string why_not_of_the_installation(const fs::path& path) {
+  struct stat program {};
+  const bool known = ::stat(base::own_executable().c_str(), &program) == 0;
+  return base::why_not_trusted(path, known ? program.st_uid : 0);
 }
 
 }  // namespace attune::tools

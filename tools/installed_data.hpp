@@ -1,6 +1,4 @@
 #pragma once
-#include <sys/types.h>
-
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -14,11 +12,8 @@ namespace attune::tools {
 /// The source tree, for the program of its build tree; empty for one that is anywhere else.
 [[nodiscard]] std::filesystem::path source_tree();
 
-/// Whom the running program belongs to: who could replace it needs no file beside it. Programs of a cluster are often a user's of their
-/// own.
-[[nodiscard]] uid_t owner_of_program();
-
-/// Why anybody but the user, root and `also` could have written a folder or something in it, with the remedy; empty when nobody could.
-[[nodiscard]] std::string why_not_trusted_folder(const std::filesystem::path& folder, uid_t also = 0);
+/// Why anybody but the user, root and the owner of the running program could have written a file or folder, with the remedy; empty when
+/// nobody could. Who may replace the program needs no file beside it, and programs of a cluster are often a user's of their own.
+[[nodiscard]] std::string why_not_of_the_installation(const std::filesystem::path& path);
 
 }  // namespace attune::tools

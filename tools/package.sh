@@ -23,13 +23,22 @@ mkdir -p "$folder"
 touch "$folder/.attune-packages"
 (cd build/package-deb && cpack -B "$folder")
 (cd build/package-portable && cpack -B "$folder")
-code=0
-naming=$(grep -rlF "$source_folder" "$folder/_CPack_Packages") || code=$?
-if ((code != 1)); then
+fail() {
   rm -f "$folder"/*.deb "$folder"/*.tar.gz
-  printf 'These files name folders of this machine:\n%s\n' "$naming" >&2
+  printf '%s\n' "$@" >&2
   exit 1
-fi
+}
+# Of the name of the source folder where it is no part of another: the folder may be /src.
+code=0
+naming=$(LC_ALL=C grep -rlaE "(^|[^[:alnum:]_./-])$(sed 's/[].[^$*+?(){}|\\]/\\&/g' <<<"$source_folder")/" "$folder/_CPack_Packages") || code=$?
+case $code in
+  0) fail "These files name folders of this machine:" "$naming" ;;
+  1) ;;
+  *) fail "It could not be seen whether the packages name folders of this machine." ;;
+esac
+for library in libzstd-dev zlib1g-dev libfmt-dev libsqlite3-dev libsqlitecpp-dev nlohmann-json3-dev libcli11-dev libxxhash-dev libeigen3-dev libjs-chart.js MPL-2.0; do
+  compgen -G "$folder/_CPack_Packages/*/TGZ/*/command/*/share/doc/attune/notices/$library" >/dev/null || fail "The archive has no notice of $library."
+done
 rm -rf "$folder/_CPack_Packages"
 (cd "$folder" && sha256sum -- *.deb *.tar.gz >SHA256SUMS && cat SHA256SUMS)
 left_out=0

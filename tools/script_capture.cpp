@@ -31,16 +31,30 @@ using nlohmann::json;
 
 constexpr int kUnreadable = 2, kNoNumpy = 4;  // exit codes of import_script.py; 3: nothing was caught
 
-/// The program that runs the script, installed or in the source tree. An installed one runs only when nobody else could have written it or
-/// what it imports.
+/// Why others could have decided what an installed Python program and its imports do; empty when nobody could. Links are refused: what a
+/// linked program imports lies elsewhere.
+std::string why_not_run(const fs::path& folder) {
+  std::string reason = why_not_of_the_installation(folder);
+  std::error_code error;
+  fs::recursive_directory_iterator entry(folder, error);
+  for (; reason.empty() && !error && entry != fs::recursive_directory_iterator(); entry.increment(error))
+    reason = fs::is_symlink(entry->symlink_status())
+                 ? "'" + entry->path().string() + "' is a symbolic link; put in its place what it leads to"
+                 : why_not_of_the_installation(entry->path());
+  return error ? "failed reading '" + folder.string() + "': " + error.message() : reason;
+}
+
+/// The program that runs the script, of the source tree or installed.
 fs::path driver() {
+  // As much the developer's as the program that is built from it.
+  if (const fs::path source = source_tree(); !source.empty()) return source / "tools/python/import_script.py";
   std::vector<std::string> texts;
   for (const auto& installed : installed_data_folders()) {
     const fs::path folder = installed / "python", program = folder / "import_script.py";
     std::error_code ignored;  // what cannot be looked at is not there
     texts.push_back(folder.string());
     if (!fs::is_regular_file(program, ignored)) continue;
-    if (const std::string reason = why_not_trusted_folder(folder, owner_of_program()); !reason.empty()) {
+    if (const std::string reason = why_not_run(folder); !reason.empty()) {
       throw EnvironmentError(fmt::format(
           "failed importing a script: {} is not run, because others could have written it or what it imports: {}; or install attune in a "
           "folder that is yours alone",
@@ -48,8 +62,6 @@ fs::path driver() {
     }
     return program;
   }
-  // As much the developer's as the program that is built from it.
-  if (const fs::path source = source_tree(); !source.empty()) return source / "tools/python/import_script.py";
   throw EnvironmentError(
       fmt::format("failed importing a script: there is no import_script.py in {}; install attune again", fmt::join(texts, " or ")));
 }

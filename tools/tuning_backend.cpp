@@ -7,6 +7,7 @@
 
 #include "attune/error.hpp"
 #include "tools/installed_data.hpp"
+#include "tuner/base/private_path.hpp"
 #include "tuner/base/terminal.hpp"
 #include "tuner/base/text.hpp"
 #include "tuner/gpu/handles.hpp"
@@ -102,25 +103,24 @@ spec::DeviceInfo device_at(const std::filesystem::path& executable, const sessio
 
 std::vector<std::filesystem::path> recordings_of(const spec::KernelTemplate& kernel) {
   std::vector<std::filesystem::path> found;
-  std::error_code ignored;  // a folder that cannot be looked into holds none
-  const auto take = [&](const std::filesystem::path& folder, const std::string& reason) {
-    if (!reason.empty()) {
-      fmt::print(stderr, "attune: recordings in {} are not looked for: {}; or name one with --replay\n", folder.string(), reason);
-      return;
-    }
+  // What nobody has named is replayed only where nobody else could have put it.
+  const auto take = [&](const std::filesystem::path& folder, const auto& why_not) {
+    std::error_code ignored;  // a folder that cannot be looked into holds none
+    const auto is_taken = [&](const std::filesystem::path& path) {
+      const std::string reason = why_not(path);
+      if (!reason.empty()) fmt::print(stderr, "attune: {} is not replayed: {}; or name a recording with --replay\n", path.string(), reason);
+      return reason.empty();
+    };
+    if (!std::filesystem::is_directory(folder, ignored) || !is_taken(folder)) return;
     for (const auto& entry : std::filesystem::directory_iterator(folder, ignored)) {
-      if (entry.path().string().ends_with(".json.zst")) found.push_back(entry.path());
+      if (entry.path().string().ends_with(".json.zst") && is_taken(entry.path())) found.push_back(entry.path());
     }
   };
-  // What nobody has named is replayed only where nobody else could have put it. A built-in template's spec_path is no file, and its folder
-  // would be one of the working directory.
-  const auto beside = std::filesystem::path(kernel.spec_path).parent_path() / "recordings";
-  if (std::filesystem::is_directory(beside, ignored)) take(beside, why_not_trusted_folder(beside));
-  for (const auto& data : installed_data_folders()) {
-    const auto folder = data / "recordings" / kernel.name;
-    if (std::filesystem::is_directory(folder, ignored)) take(folder, why_not_trusted_folder(folder, owner_of_program()));
-  }
-  if (const auto source = source_tree(); !source.empty()) take(source / "templates" / kernel.name / "recordings", {});
+  // A built-in template's spec_path is no file, and its folder would be one of the working directory.
+  take(std::filesystem::path(kernel.spec_path).parent_path() / "recordings", [](const auto& path) { return base::why_not_trusted(path); });
+  for (const auto& data : installed_data_folders()) take(data / "recordings" / kernel.name, why_not_of_the_installation);
+  if (const auto source = source_tree(); !source.empty())
+    take(source / "templates" / kernel.name / "recordings", [](const auto&) { return std::string(); });
   std::sort(found.begin(), found.end());
   return found;
 }

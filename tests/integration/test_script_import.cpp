@@ -140,26 +140,30 @@ TEST_CASE_FIXTURE(Installed,
   put("python/kernel_tuner/interface.py", "", 0666);
   put(program_name, text, 0644);
   is_refused();
-  put("python/kernel_tuner/interface.py", "", 0644);
+  std::filesystem::remove_all(data / "python/kernel_tuner");
+  std::filesystem::create_directory_symlink(folder / "", data / "python/kernel_tuner");
+  is_refused();
+  std::filesystem::remove(data / "python/kernel_tuner");
   CHECK(run(words).exit_code != 0);  // it catches nothing
   CHECK(std::filesystem::exists(mark));
 }
 
-TEST_CASE_FIXTURE(Installed, "installed recordings that anybody may write are not looked for, which is said") {
+TEST_CASE_FIXTURE(Installed, "installed recordings that anybody may write are not replayed, which is said") {
   environment["CUDA_VISIBLE_DEVICES"] = "";  // a GPU would measure instead
   const std::string name = "recordings/reduce/other.json.zst";
-  const auto folder_of_it = (data / "recordings/reduce").string();
   const auto error = [&] {
     const auto result = run({"tune", "reduce", "--T", "f32", "--op", "sum", "--size", "2^10", "--budget", "1"});
     CHECK(result.exit_code != 0);
     return result.err;
   };
+  const auto place = data / "recordings/reduce", file = data / name;
   put(name, "no recording", 0644, 0777);
-  CHECK(error().find(folder_of_it + " are not looked for") != std::string::npos);
+  CHECK(error().find(place.string() + " is not replayed") != std::string::npos);
   put(name, "no recording", 0666);
-  CHECK(error().find(folder_of_it + " are not looked for") != std::string::npos);
+  CHECK(error().find(file.string() + " is not replayed") != std::string::npos);
+  put("recordings/reduce/notes", "", 0666);
   put(name, "no recording", 0644);
-  CHECK(error().find("are not looked for") == std::string::npos);
+  CHECK(error().find("is not replayed") == std::string::npos);
 }
 
 }  // namespace test_script_import

@@ -111,7 +111,7 @@ moved_tune=(/opt/moved/usr/bin/attune tune reduce --T f32 --op sum --size 2^10 -
 chown -R 2000:2000 "$root/opt/moved/usr/share"  # somebody's who could not have written the program
 as_user "${moved_tune[@]}"
 expect_code 4
-expect "/opt/moved/usr/share/attune/recordings/reduce are not looked for"
+expect "/opt/moved/usr/share/attune/recordings/reduce is not replayed"
 chown -R 2000:2000 "$root/opt/moved"  # as programs of a cluster belong to a user of their own
 as_user "${moved_tune[@]}"
 expect_code 0
