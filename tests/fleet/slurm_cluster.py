@@ -68,7 +68,7 @@ def free_port():
 
 
 class Cluster:
-    def __init__(self, folder, cpus, environment, patience=1):
+    def __init__(self, folder, cpus, environment, patience):
         self.folder, self.patience = folder, patience  # patience: how many times as long as usual to wait
         self.host = socket.gethostname().split(".")[0]
         self.environment = dict(environment, SLURM_CONF=str(folder / "slurm.conf"), PATH=search_path())

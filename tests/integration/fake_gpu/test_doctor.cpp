@@ -194,8 +194,9 @@ TEST_CASE_FIXTURE(Patient, "shared memory is told with its size, and a machine w
   CHECK_FALSE(texts_of(found, "limits", "fine").empty());
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // their shadow memory is larger than any limit
-TEST_CASE_FIXTURE(Patient, "under a limit of address space that cannot be raised a worker compiles all the same, and the clock is told") {
+// Sanitizers have a shadow memory that is larger than any limit.
+TEST_CASE_FIXTURE(Patient, "under a limit of address space that cannot be raised a worker compiles all the same, and the clock is told" *
+                               doctest::skip(test::kSanitized)) {
   // As batch systems set it, and less than a worker would ask for.
   const auto result = run_program({"sh", "-c", "ulimit -v 8000000 && exec \"$@\"", "sh", ATTUNE_EXECUTABLE, "doctor", "--json"});
   CAPTURE(result.err);
@@ -205,7 +206,8 @@ TEST_CASE_FIXTURE(Patient, "under a limit of address space that cannot be raised
   CHECK(has(texts_of(found, "time", "fine"), "UTC"));
 }
 
-TEST_CASE_FIXTURE(Patient, "a driver that does not start under a limit of address space is mended by more of it, not by another driver") {
+TEST_CASE_FIXTURE(Patient, "a driver that does not start under a limit of address space is mended by more of it, not by another driver" *
+                               doctest::skip(test::kSanitized)) {
   environment["LD_LIBRARY_PATH"] = (folder / "nothing").string();
   const auto mend_of_driver = [&](const std::string& limit) {
     const auto result = run_program({"sh", "-c", "ulimit -v " + limit + " && exec \"$@\"", "sh", ATTUNE_EXECUTABLE, "doctor", "--json"});
@@ -218,7 +220,6 @@ TEST_CASE_FIXTURE(Patient, "a driver that does not start under a limit of addres
   CHECK(has(mend_of_driver("8000000"), "ulimit -v unlimited"));
   CHECK_FALSE(has(mend_of_driver("unlimited"), "ulimit"));
 }
-#endif
 
 TEST_CASE_FIXTURE(Patient, "no modes are to be changed of what belongs to others") {
   // Root may write everything; access(2) asks for the real user.

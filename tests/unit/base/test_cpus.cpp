@@ -9,6 +9,7 @@
 #include <string>
 
 #include "attune/error.hpp"
+#include "tests/support/sanitized.hpp"
 #include "tuner/base/cpus.hpp"
 #include "tuner/base/process.hpp"
 
@@ -95,8 +96,7 @@ TEST_CASE("a worker is as nice as it was asked to be, on top of its parent") {
   CHECK(::getpriority(PRIO_PROCESS, static_cast<id_t>(worker.pid())) == std::min(ours + 3, 19));
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-TEST_CASE("a worker gets no more address space than its limit") {
+TEST_CASE("a worker gets no more address space than its limit" * doctest::skip(attune::test::kSanitized)) {
   constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
   WorkerLimits limits;
   limits.memory_bytes = kGiB;
@@ -106,7 +106,6 @@ TEST_CASE("a worker gets no more address space than its limit") {
   worker.channel().send(kGiB);
   CHECK(worker.channel().receive(kForEver).value() == "refused");
 }
-#endif
 
 TEST_CASE("a processor that is not there is an error that names the call, and leaves no process") {
   WorkerLimits limits;

@@ -7,6 +7,7 @@
 
 #include "attune/error.hpp"
 #include "tests/support/children.hpp"
+#include "tests/support/sanitized.hpp"
 #include "tests/support/temp_folder.hpp"
 #include "tests/unit/base/scoped_variable.hpp"
 #include "tuner/compile/compile_pool.hpp"
@@ -99,7 +100,7 @@ TEST_CASE("a huge compilation ends at its deadline while other workers go on") {
   CHECK(others > 0);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // there is no memory limit with these
+// Workers of a build with sanitizers have no memory limit.
 namespace {
 
 /// NVRTC's front end expands it to ten million statements.
@@ -127,7 +128,8 @@ CompilePool::Options small_memory() {
 
 }  // namespace
 
-TEST_CASE("a source that needs more memory than a worker may have is a failure that says so, and is not remembered") {
+TEST_CASE("a source that needs more memory than a worker may have is a failure that says so, and is not remembered" *
+          doctest::skip(attune::test::kSanitized)) {
   const TempFolder folder;
   CompilePool::Options options = small_memory();
   options.cache = folder.path();
@@ -143,7 +145,8 @@ TEST_CASE("a source that needs more memory than a worker may have is a failure t
   CHECK(attune::test::children("worker-compile").front() == worker);
 }
 
-TEST_CASE("a compiler that aborts for want of memory says so in the log, and the next job is well") {
+TEST_CASE("a compiler that aborts for want of memory says so in the log, and the next job is well" *
+          doctest::skip(attune::test::kSanitized)) {
   CompilePool pool(small_memory());
   const CompileResult result = pool.compile_now(huge_array());
   CHECK(result.status == CompileStatus::Crashed);
@@ -151,7 +154,6 @@ TEST_CASE("a compiler that aborts for want of memory says so in the log, and the
   CHECK(result.log.find("out of memory") != std::string::npos);
   CHECK(pool.compile_now({"extern \"C\" __global__ void f() {}", "small.cu", "sm_90", {}}).status == CompileStatus::Ok);
 }
-#endif
 
 TEST_CASE("workers precompile headers, each for itself, and results tell") {
   CompilePool pool(real());

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/sanitized.hpp"
 #include "tests/support/wait_until.hpp"
 #include "tools/fleet/work_ahead.hpp"
 
@@ -130,7 +131,7 @@ TEST_CASE("threads that make give way to the one that takes") {
   CHECK(::getpriority(PRIO_PROCESS, static_cast<id_t>(::gettid())) == ours);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // their shadow memory is larger than any limit
+// Sanitizers have a shadow memory that is larger than any limit.
 /// While it lives this process gets hardly more memory than it has: enough for the stacks of four threads.
 class LittleMemory {
  public:
@@ -157,7 +158,7 @@ std::ptrdiff_t threads_now() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/task"), std::filesystem::directory_iterator());
 }
 
-TEST_CASE("where the system refuses some of the threads the others make everything") {
+TEST_CASE("where the system refuses some of the threads the others make everything" * doctest::skip(attune::test::kSanitized)) {
   constexpr std::size_t kThreads = 64;
   std::atomic<bool> may_end{false};
   const auto make = [&](std::size_t number) {
@@ -172,7 +173,6 @@ TEST_CASE("where the system refuses some of the threads the others make everythi
   CHECK(started >= 1);
   CHECK(started < static_cast<std::ptrdiff_t>(kThreads));
 }
-#endif
 
 TEST_CASE("nothing to make is no work") {
   CHECK_NOTHROW(WorkAhead<Made>(0, {4, 4, 4}, [](std::size_t number) { return Made{number}; }));
